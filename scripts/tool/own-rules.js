@@ -7,6 +7,22 @@ const forbidden = (selectors, message) => ({
     [selector, (node) => context.report({ node, messageId: 'found' })])),
 })
 
+/** Types whose values say by their name and their fields what they are. */
+const plainTypes = /^(?:VerbRecord|Index|CollectionSpec)$/
+
+/** What gives a record that says what it is for: its name, or its summary. */
+const recordMakers = /^(?:verb|verbOf|contract)$/
+
+/**
+ * Whether name and type say what is declared: records of verbs and contracts, indexes, collections,
+ * types of a shape that is described itself, and functions whose name has several words.
+ */
+const saysItself = ({ id, init, typeAnnotation }) =>
+  recordMakers.test(init?.type === 'CallExpression' ? init.callee.name : '')
+  || plainTypes.test(id.typeAnnotation?.typeAnnotation.typeName?.name)
+  || typeAnnotation?.typeName?.right?.name === 'InferOutput'
+  || (/[a-z][A-Z]/.test(id.name) && init?.type === 'ArrowFunctionExpression')
+
 /** An export says what it is for, in a comment of its own right before it. */
 const docstring = {
   meta: { type: 'suggestion', schema: [], messages: { missing: 'Describe what is exported.' } },
@@ -22,13 +38,11 @@ const docstring = {
       const isAbove = previous?.loc.end.line + 1 === node.loc.start.line
       return isAbove && (previous.type === 'ExportNamedDeclaration' || described(previous))
     }
-    // The record of a verb says what it is for in its summary.
-    const isVerb = ({ declaration }) => declaration.declarations?.some(({ id, init }) =>
-      (init?.type === 'CallExpression' && /^verb(Of)?$/.test(init.callee.name))
-      || id.typeAnnotation?.typeAnnotation.typeName?.name === 'VerbRecord')
+    const isPlain = ({ declaration }) =>
+      (declaration.declarations ?? [declaration]).some((one) => one.id && saysItself(one))
     return {
       ExportNamedDeclaration(node) {
-        if (node.declaration === null || described(node) || follows(node) || isVerb(node)) return
+        if (node.declaration === null || described(node) || follows(node) || isPlain(node)) return
         context.report({ node, messageId: 'missing' })
       },
     }

@@ -31,9 +31,7 @@ const carryBillingUuids = (tx: Tx, former: View): void => {
 
 /** Its collections; what tasks and money must agree on is checked for every capability alike. */
 export const alphaRows: CapabilityRows = {
-  collections: [
-    alphaSetupCollection, billingUuidCollection, keptInputCollection,
-  ],
+  collections: [alphaSetupCollection, billingUuidCollection, keptInputCollection],
   rules: [],
   exported: [
     everybodys(alphaSetupCollection),

@@ -54,10 +54,7 @@ export const costOverrun = {
 } as const
 
 /** Kind and reason of a task whose answer is paid for and waits, because a save was under way. */
-export const answerHeld = {
-  kind: 'answer_held',
-  reason: 'alpha_save_in_between',
-} as const
+export const answerHeld = { kind: 'answer_held', reason: 'alpha_save_in_between' } as const
 
 /** Every limit of the capability; the unit is the last word of the name. */
 export const alphaLimits = {
@@ -76,7 +73,6 @@ export const alphaLimits = {
   inferenceMsMax: 45_000,
   /** An inference that cannot get this much time is not started. */
   inferenceMsMin: 1_000,
-  outstandingPerOwnerMax: 1,
   requestBytesMax: 65_536,
   completionBytesMax: 262_144,
   answerBytesMax: 65_536,

@@ -9,12 +9,11 @@ import { requireReviewed } from '../governance/board/close.js'
 import { moveTask } from '../governance/board/move.js'
 import { getJob, getTask } from '../governance/board/visible-tasks.js'
 import type { CapabilityDecisions } from '../governance/capability.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { reviewOverrun } from '../governance/ledger/by-hand.js'
 import { deploymentProfile } from '../governance/profile.js'
 import type { Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import type { Tx } from '../state/types.js'
 import { requireAdoptionAuthority } from './ask/authority.js'
 import { writeReceipt } from './ask/finish.js'
@@ -76,9 +75,7 @@ const suspendedError = ({ task_id: id }: Task, cause: SallyportError): Sallyport
   )
 
 /** Before anything is decided: an answer that was paid for is dropped by `reject` alone. */
-const requireAdoption = (
-  gov: Gov, provider: AlphaProvider, tx: Tx, task: Task,
-): void => {
+const requireAdoption = (gov: Gov, provider: AlphaProvider, tx: Tx, task: Task): void => {
   const input = parseAlphaInput(
     readArtifact(gov, tx, task.input_artifact_id, alphaArtifactLabels.input),
   )

@@ -90,7 +90,6 @@ export interface FinishFacts {
   readonly cancelRequested: boolean
 }
 
-/** How the task ends. */
 type FinishTask =
   | { readonly state: 'succeeded' }
   | { readonly state: 'blocked'; readonly kind: string; readonly reason: string }
@@ -131,10 +130,7 @@ export const decideFinish = (facts: FinishFacts): Finish => {
   return finishCharged(facts, end.verdict, facts.cost)
 }
 
-const finishUncontacted = (
-  facts: FinishFacts,
-  end: Unsent,
-): Finish => {
+const finishUncontacted = (facts: FinishFacts, end: Unsent): Finish => {
   const rest = { ledger: 'release', adopt: false, answer: 'drop', overrun: false } as const
   if (facts.cancelRequested) {
     const task = { state: 'cancelled', reason: 'cancelled_before_contact' } as const

@@ -206,9 +206,7 @@ const consentOf = (grants: boolean, disables: boolean): SetupPlan['consent'] => 
   return disables ? 'withdraw' : 'keep'
 }
 
-const keyChangeOf = (
-  current: AlphaTextSetup | null, facts: SetupFacts,
-): SetupPlan['keyChange'] => {
+const keyChangeOf = (current: AlphaTextSetup | null, facts: SetupFacts): SetupPlan['keyChange'] => {
   if (facts.keyGoes) return 'removed'
   if (facts.suppliedFingerprint === null) return 'none'
   const same = facts.suppliedFingerprint === facts.storedFingerprint &&

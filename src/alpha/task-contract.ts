@@ -25,7 +25,6 @@ export type AnswerDocument = v.InferOutput<typeof answerShape>
 
 const answer = {
   document: 'alpha.answer',
-  version: 1,
   output: answerShape,
   toDocument: ({ view, task, answer: text, receipt }: AlphaOutput & { readonly view: View }) =>
     ({
@@ -40,7 +39,6 @@ export const alphaAsk = contract({ ...answer, name: 'alpha.ask', input: alphaInp
 /** The answer of a succeeded task again. */
 export const alphaOutput = contract({ ...answer, name: 'alpha.output', input: one })
 
-/** A task and the rows it refers to. */
 interface ViewedTask {
   readonly view: View
   readonly task: Task
@@ -49,7 +47,6 @@ interface ViewedTask {
 
 const oneTask = {
   document: 'alpha.task',
-  version: 1,
   output: taskShape,
   toDocument: ({ view, task, told }: ViewedTask) => taskDocument(view, task, told),
 } as const
@@ -57,7 +54,6 @@ const oneTask = {
 /** Text tasks of the operator, newest first. */
 export const alphaTasks = contract({
   name: 'alpha.tasks',
-  version: 1,
   input: closedObject({
     limit: strictInteger(1, 10_000), open: v.optional(v.boolean()),
     after: behindRow('task'),
@@ -67,14 +63,10 @@ export const alphaTasks = contract({
     tasks.map(({ view, task }) => taskDocument(view, task)),
 })
 
-const taskReceiptShape = v.strictObject({
-  task: taskShape, receipt: v.nullable(alphaReceiptShape),
-})
-/** Reading a text task and its receipt. */
+const taskReceiptShape = v.strictObject({ task: taskShape, receipt: v.nullable(alphaReceiptShape) })
 export const alphaTask = contract({
   name: 'alpha.task',
   document: 'alpha.task_receipt',
-  version: 1,
   input: one,
   output: taskReceiptShape,
   toDocument: ({ view, task }: ViewedTask) => ({
@@ -82,7 +74,6 @@ export const alphaTask = contract({
   }),
 })
 
-/** The verdict on an answer. */
 export const alphaReview = contract({
   ...oneTask,
   name: 'alpha.review',
@@ -91,5 +82,4 @@ export const alphaReview = contract({
   }),
 })
 
-/** Cancelling a text task. */
 export const alphaCancel = contract({ ...oneTask, name: 'alpha.cancel', input: one })

@@ -19,16 +19,19 @@ interface ContractParts<
   readonly name: string
   /** Name of the document, where several operations give the same one; else the operation's. */
   readonly document?: string
-  /** Version of the document: fields are only ever added under one version. */
-  readonly version: number
-  /** Closed shape of a request, in the names of the specification. */
-  readonly input: Input
+  /** Version of the document, 1 where left out: fields are only ever added under one version. */
+  readonly version?: number
+  /** Closed shape of a request, in the names of the specification; left out for no fields. */
+  readonly input?: Input
   /** Closed shape of the result: an object, or a list of them. */
   readonly output: Output
   /** True where the operation goes on telling: one document a line, each of the shape. */
   readonly lines?: true
-  /** Turns what the use case gave into the document: rows in, names of the specification out. */
-  readonly toDocument: (source: Source) => v.InferOutput<Output>
+  /**
+   * Turns what the use case gave into the document: rows in, names of the specification out. Left
+   * out where the use case gives the document itself.
+   */
+  readonly toDocument?: (source: Source) => v.InferOutput<Output>
   /** The failure that a result tells of although it stands; null for a good one. */
   readonly failure?: (source: Source) => SallyportError | null
 }
@@ -83,13 +86,16 @@ export const noInput = closedObject({})
 
 /** Makes the contract of an operation out of its parts. */
 export const contract = <
-  Input extends v.GenericSchema, Output extends v.GenericSchema, Source,
+  Output extends v.GenericSchema, Input extends v.GenericSchema = typeof noInput,
+  Source = v.InferOutput<Output>,
 >(
   parts: ContractParts<Input, Output, Source>,
 ): Contract<v.InferOutput<Input>, v.InferOutput<Output>, Source> => {
-  const { name, document: of = name, version, input } = parts
+  const { name, document: of = name, version = 1 } = parts
+  const input = parts.input ?? noInput as v.GenericSchema as Input
+  const toDocument = parts.toDocument ?? ((source: Source) => source as v.InferOutput<Output>)
   const schemaName = `sallyport.${of}.v${version}`
-  const document = (source: Source) => stampDocument(parts.toDocument(source), schemaName)
+  const document = (source: Source) => stampDocument(toDocument(source), schemaName)
   const failure = (source: Source) => parts.failure?.(source) ?? null
   return {
     name,
@@ -101,9 +107,7 @@ export const contract = <
     output: stampShape(parts.output, schemaName),
     lines: parts.lines ?? false,
     mayDegrade: parts.failure !== undefined,
-    request: (value) => parseClosed(input, value, {
-      code: 'request_invalid', what: 'the request',
-    }),
+    request: (value) => parseClosed(input, value, { code: 'request_invalid', what: 'the request' }),
     document,
     failure,
     answer(source) {
@@ -150,7 +154,5 @@ const stampShape = (shape: v.GenericSchema, name: string): v.GenericSchema => {
   if (type !== 'strict_object' || entries === undefined || 'schema' in entries) return shape
   if (pipe !== undefined) throw new TypeError(`the shape of ${name} has rules of its own`)
   if ('damage' in entries) throw new TypeError(`the shape of ${name} says damage itself`)
-  return v.strictObject({
-    schema: v.literal(name), ...entries, damage: v.optional(damageShape),
-  })
+  return v.strictObject({ schema: v.literal(name), ...entries, damage: v.optional(damageShape) })
 }

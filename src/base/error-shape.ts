@@ -22,9 +22,7 @@ export const errorBodyShape = v.strictObject({
     reason: v.nullable(v.string()),
     /** HTTP status; 207 where part was done. */
     status: v.pipe(v.number(), v.safeInteger(), v.minValue(207), v.maxValue(599)),
-    details: v.record(
-      v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()])),
-    ),
+    details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
     /** What helps, in one sentence; commands stand between backticks in it. */
     hint: nullableSentence,
     /** The commands of the hint, in order; empty where none helps. */

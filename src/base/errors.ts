@@ -23,7 +23,6 @@ export type ErrorKind =
 /** Structured facts that are safe to print: names, numbers, limits, ids. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>
 
-/** The parts of a failure. */
 interface ErrorParts {
   readonly kind: ErrorKind
   /** Stable snake_case name that scripts match, for example `stale_revision`. */

@@ -35,7 +35,6 @@ export type IdPrefix =
   | 'edge_code' // code that pairs a device
   | 'edge_art' // what a paired device sent
 
-/** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`
 
 const uuid7Form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -3,7 +3,6 @@ import * as v from 'valibot'
 import { contract } from './contract.js'
 import { closedObject } from './schema.js'
 
-/** What a schema is of. */
 const schemaKinds = ['result', 'input', 'error'] as const
 
 const rowShape = v.strictObject({
@@ -13,19 +12,16 @@ const rowShape = v.strictObject({
   /** The commands that print or take it. */
   commands: v.array(v.string()),
 })
-/** One schema of the list. */
 export type SchemaRow = v.InferOutput<typeof rowShape>
 
 const jsonSchemaShape = v.looseObject({
   $schema: v.literal('https://json-schema.org/draft/2020-12/schema'), $id: v.string(),
 })
-/** A JSON Schema. */
 export type JsonSchemaDocument = v.InferOutput<typeof jsonSchemaShape>
 
 /** The list of all schemas, or one of them: that of the named command, or of every error. */
 export const schemaShow = contract({
   name: 'schema',
-  version: 1,
   input: closedObject({
     /** Words of a command, or `error`; none for the list. */
     command: v.array(v.string()),

@@ -3,13 +3,10 @@
  * terminal, an HTTP status at the service. Scripts rely on both, so numbers never change meaning.
  */
 import * as v from 'valibot'
-import { nextStepShape } from './error-shape.js'
+import { errorBodyShape } from './error-shape.js'
 import { fail, type ErrorDetails, type ErrorKind, type SallyportError } from './errors.js'
 import type { ExitName } from './exit-status.js'
-import type { NextStep } from './next-step.js'
-import {
-  nullableSentence, sentence, nothingCarried, toldSteps, toldText, type Carried,
-} from './told.js'
+import { nothingCarried, toldSteps, toldText, type Carried } from './told.js'
 
 export { exitStatus, type ExitName } from './exit-status.js'
 
@@ -60,38 +57,14 @@ const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reason'>): 
 
 /** A failure as a document holds it. */
 export const errorShape = v.strictObject({
-  code: v.string(),
-  message: sentence,
-  reason: v.nullable(v.string()),
-  /** HTTP status. */
-  status: v.number(),
-  details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
-  /** What helps, in one sentence. */
-  hint: nullableSentence,
-  /** The commands of the hint, in order; empty where none helps. */
-  next: v.array(nextStepShape),
+  ...errorBodyShape.entries.error.entries, status: v.number(),
 })
 
 /** Body of a failure: the last line of stderr with `--json`, and the service's answer. */
-export interface ErrorBody {
-  readonly error: {
-    readonly code: string
-    readonly message: string
-    readonly reason: string | null
-    /** HTTP status. */
-    readonly status: number
-    readonly details: Readonly<Record<string, string | number | boolean | null>>
-    /** What helps, in one sentence; null where nothing is known to. */
-    readonly hint: string | null
-    /** The commands of the hint, in order; empty where none helps. */
-    readonly next: NextStep[]
-  }
-}
+export type ErrorBody = v.InferOutput<typeof errorBodyShape>
 
 /** The body of an expected failure; its commands as a line with these flags is told them. */
-export const errorBody = (
-  error: SallyportError, carried: Carried = nothingCarried,
-): ErrorBody => ({
+export const errorBody = (error: SallyportError, carried: Carried = nothingCarried): ErrorBody => ({
   error: {
     code: error.code,
     message: toldText(error.message, carried),

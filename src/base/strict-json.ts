@@ -106,9 +106,7 @@ class Builder {
 
   literal(value: unknown, offset: number, length: number, place: Place): void {
     if (typeof value === 'string') this.#requireWellFormed(value, place)
-    this.#place(
-      typeof value === 'number' ? this.#number(value, offset, length) : value,
-    )
+    this.#place(typeof value === 'number' ? this.#number(value, offset, length) : value)
   }
 
   #number(value: number, offset: number, length: number): number | NumberLexeme {

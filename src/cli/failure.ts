@@ -10,7 +10,6 @@ import { toldText, type Carried } from '../base/told.js'
 import type { Secrets } from './redact.js'
 import { visible } from './text.js'
 
-/** How a failure is to be shown. */
 interface FailureOptions {
   readonly json: boolean
   readonly verbose: boolean

@@ -78,12 +78,9 @@ const problemOf = ({ read, range, form, label }: Limit, text: string): string | 
  * Asks for a limit by the arrow keys, or typed; undefined where it stays. Throws `rejected`
  * `form_number` for an answer that no terminal would have let through.
  */
-export const askLimit = async (
-  prompter: Prompter, limit: Limit,
-): Promise<number | undefined> => {
+export const askLimit = async (prompter: Prompter, limit: Limit): Promise<number | undefined> => {
   const { message, keep, now, label, range } = limit
-  const offers = limit.offers.filter((one) =>
-    one !== now && one >= range.min && one <= range.max)
+  const offers = limit.offers.filter((one) => one !== now && one >= range.min && one <= range.max)
   const labels = new Map(offers.map((one) => [label(one), one]))
   const chosen = await prompter.choose(message, [keep, ...labels.keys(), other], keep)
   if (chosen !== other) return labels.get(chosen)

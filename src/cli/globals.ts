@@ -41,10 +41,7 @@ export const globalFlags: readonly GlobalFlag[] = [
   { long: '--state-dir', value: 'DIR', text: 'the state directory' },
   { long: '--config-dir', value: 'DIR', text: 'the folder of vault keys and anchors' },
   { long: '--json', value: null, text: 'one JSON document on stdout, errors as JSON on stderr' },
-  {
-    long: '--paged', value: null,
-    text: 'with --json: a list as rows, more and next_page',
-  },
+  { long: '--paged', value: null, text: 'with --json: a list as rows, more and next_page' },
   { long: '--no-input', value: null, text: 'never ask; what would need a question fails' },
   { long: '--quiet', value: null, text: 'no notes on stderr, only errors' },
   { long: '--verbose', value: null, text: 'name each step on stderr' },

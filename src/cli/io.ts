@@ -39,7 +39,6 @@ export interface Self {
   readonly program: readonly string[]
 }
 
-/** What the process was started with. */
 interface ProcessFacts {
   /** Arguments after the program's own name. */
   readonly argv: readonly string[]
@@ -231,9 +230,7 @@ const isLostTerminal = (fd: number): boolean => {
   return kind !== kindOfNull && !process.getBuiltinModule('node:tty').isatty(fd)
 }
 
-const stopSignal = (
-  end: (lastWords: string) => void,
-): Pick<ProcessIo, 'stop' | 'onInsist'> => {
+const stopSignal = (end: (lastWords: string) => void): Pick<ProcessIo, 'stop' | 'onInsist'> => {
   const controller = new AbortController()
   let insist: Insist = () => end('')
   const onSignal = (): void => {
@@ -244,8 +241,5 @@ const stopSignal = (
   // Unanswered, it opens Node's inspector: a port through which others read keys from memory.
   const { inspectorSignal } = thisPlatform
   if (inspectorSignal !== null) process.on(inspectorSignal, () => undefined)
-  return {
-    stop: controller.signal,
-    onInsist: (act) => void (insist = act),
-  }
+  return { stop: controller.signal, onInsist: (act) => void (insist = act) }
 }

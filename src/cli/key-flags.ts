@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import { fail } from '../base/errors.js'
 import { keyOfText, type KeyUse } from '../governance/board/text-keys.js'
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 
 /** What they become. */
 export interface KeyOptions {
@@ -14,8 +13,7 @@ export interface KeyOptions {
 /** Adds both flags; `same` says what the same key finds. */
 export const withKeyFlags = (command: Command, same: string): Command => command
   .option('--idempotency-key <uuid>', same)
-  .option('--idempotency-text <text>',
-    'the same, by words of up to 200 bytes: "$GITHUB_RUN_ID-3"')
+  .option('--idempotency-text <text>', 'the same, by words of up to 200 bytes: "$GITHUB_RUN_ID-3"')
 
 /** The key of a line; undefined where it names none. Throws `usage` `key_twice`, `rejected`. */
 export const keyOf = (

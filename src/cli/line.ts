@@ -10,6 +10,7 @@ import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import { addTodaysFlags, asRead } from './flags.js'
 import { helpColumns } from './wrap.js'
 import { helpSections } from './help/sections.js'
+import { snakeCase } from './request.js'
 import { withWholeIds } from './short-ids.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import {
@@ -49,7 +50,6 @@ export const verbFor = (
   return { meta, command }
 }
 
-/** A command with what its record takes. */
 const withFlags = (bare: Command, record: VerbRecord): Command => {
   const { of } = record
   const named = of === undefined ? bare : bare.argument(`<${of}>`, `id of the ${of}`)
@@ -221,9 +221,6 @@ const lineOf = (command: Command): object => {
   return { ...asRead(command, command.opts()), ...Object.fromEntries(given) }
 }
 
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /** Parses a line (without the words that name the verb) and runs the verb, or shows its help. */
 export const runVerb = async (
   verb: Verb, words: readonly string[], deps: VerbDeps,
@@ -238,7 +235,6 @@ export const runVerb = async (
   }
 }
 
-/** The usage line of a verb. */
 export const usageOf = ({ command }: Verb): string => command.createHelp().commandUsage(command)
 
 const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/
@@ -255,8 +251,7 @@ const misuse = (
       return fail.usage('too_many_arguments',
         'There are more arguments than this command takes.', { next })
     case 'commander.missingArgument': {
-      const missing = command.registeredArguments.find((one) =>
-        message.includes(`'${one.name()}'`))
+      const missing = command.registeredArguments.find((one) => message.includes(`'${one.name()}'`))
       return fail.usage('missing_argument', missing === undefined
         ? 'An argument is missing.' : `<${missing.name()}> is missing: ${missing.description}.`,
       { next })

@@ -16,7 +16,6 @@ export interface View {
   /** Whether stdout is a terminal. */
   readonly terminal: boolean
   readonly color: boolean
-  /** Width in columns. */
   readonly columns: number
   /** Colours a text of ours, where colour is on. */
   paint(style: Style, text: string): string
@@ -37,7 +36,6 @@ export interface View {
   span(ms: number): string
 }
 
-/** Styles in use. */
 type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red'
 
 /** A result as text. */
@@ -51,9 +49,7 @@ export interface Rendered {
 }
 
 /** What stdout can show in this run. */
-export const viewOf = (
-  { io, env, clock }: CliDeps, globals: Globals, carried: Carried,
-): View => {
+export const viewOf = ({ io, env, clock }: CliDeps, globals: Globals, carried: Carried): View => {
   const terminal = io.terminal.stdout
   const refused = globals.noColor || Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   const color = terminal && !refused

@@ -70,7 +70,6 @@ export const countsText = ({ what, done, of }: Work, elapsedMs: number): string 
   return `${what} ${count} · ${speed}${left}`
 }
 
-/** A step as people read it. */
 export const stepText = (step: string): string =>
   (step.startsWith('save.') ? 'Saving …' : step.replaceAll('.', ' ').replaceAll('_', ' '))
 

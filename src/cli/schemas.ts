@@ -25,7 +25,6 @@ export const pageSchema = (): JsonSchema => jsonSchemaOf(pageShape, pageSchemaNa
 export const resultSchema = ({ output, schemaName }: ContractFacts): JsonSchema =>
   jsonSchemaOf(output, schemaName)
 
-/** The schema of a request. */
 export const inputSchema = ({ input, inputName }: ContractFacts): JsonSchema =>
   jsonSchemaOf(input, inputName)
 
@@ -62,6 +61,5 @@ export const allSchemas = (verbs: readonly DescribedVerb[]): readonly NamedSchem
   return [...found.values()].sort((a, b) => (a.schema < b.schema ? -1 : 1))
 }
 
-/** A schema as the text of a file. */
 export const schemaText = (document: JsonSchema): string =>
   `${JSON.stringify(document, null, 2)}\n`

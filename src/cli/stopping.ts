@@ -67,7 +67,6 @@ interface Stopping {
   waits(now: Waiting | null): void
 }
 
-/** What is told how. */
 interface StoppingOptions {
   readonly globals: Globals
   readonly secrets: Secrets

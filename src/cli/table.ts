@@ -16,9 +16,7 @@ const brokenColumnsMin = 20
  * Renders rows. On a terminal with a head and aligned columns; in a pipe one row a line, cells
  * separated by tabs, no head, so that `cut` and `awk` work. Cells are always one line there.
  */
-export const renderTable = async (
-  view: View, head: Row, rows: readonly Row[],
-): Promise<string> => {
+export const renderTable = async (view: View, head: Row, rows: readonly Row[]): Promise<string> => {
   const cells = rows.map((row) => row.map(visibleLine))
   if (!view.terminal) return cells.map((row) => `${row.join('\t')}\n`).join('')
   if (rows.length === 0) return ''

@@ -16,7 +16,6 @@ export interface DescribedFlag {
   readonly choices: readonly string[]
 }
 
-/** One argument of a verb. */
 interface DescribedArgument {
   readonly name: string
   readonly text: string
@@ -44,7 +43,6 @@ export interface DescribedNoun {
   readonly summary: string
 }
 
-/** The nouns, in order. */
 export const describeNouns = ({ commands }: VerbDeps): readonly DescribedNoun[] =>
   commands.flatMap((entry) => ('noun' in entry ? [entry] : []))
 

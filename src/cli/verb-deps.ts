@@ -40,9 +40,7 @@ export const bindDeps = (
     carried,
     view: viewOf(deps, globals, carried),
     progress,
-    observer: {
-      at: (step) => watched.at(step), waits, counts: (work) => watched.counts?.(work),
-    },
+    observer: { at: (step) => watched.at(step), waits, counts: (work) => watched.counts?.(work) },
     interactive,
     anchor: 'vouches',
     cut: null,

@@ -13,8 +13,7 @@ import type { DamageRule } from './damage.js'
 import { requestOf } from './request.js'
 import type { Rendered, View } from './output.js'
 import type { Observer } from '../base/observer.js'
-import type { Face, Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Face, Gov, Session } from '../governance/context.js'
 import type { Problem, Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
 import type { PagedRun } from './next-page.js'
@@ -206,7 +205,6 @@ export interface NounEntry {
 /** A table of commands. */
 export type CommandTable = readonly (NounEntry | VerbEntry)[]
 
-/** The word that names an entry. */
 export const nameOf = (entry: NounEntry | VerbEntry): string =>
   'noun' in entry ? entry.noun : entry.verb
 

@@ -75,9 +75,7 @@ const commandAt = (line: string): number => {
  * Holds commands between backticks, quoted words and amounts together where a line has room for
  * them; the quoted words of a command always. A command that ends the line begins at `from`.
  */
-const heldTogether = (
-  line: string, room: number, widthOf: WidthOf, from: number,
-): string => {
+const heldTogether = (line: string, room: number, widthOf: WidthOf, from: number): string => {
   if (line.includes(held)) return line
   const command = line.slice(from).replace(shellQuoted, holding).replace(flagWithValue, (part) =>
     (widthOf(part) <= room ? holding(part) : part))

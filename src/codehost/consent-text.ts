@@ -13,7 +13,6 @@ export interface CodehostStatement {
   readonly sha256: string
 }
 
-/** What the statement is about. */
 interface StatementFacts {
   readonly host: string
   readonly repository: string

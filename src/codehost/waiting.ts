@@ -1,7 +1,7 @@
 /** What of the code host waits for a person: jobs, the worst first, then consents that ended. */
 import { countText } from '../base/counted.js'
 import { grantStateAt, listConnections } from '../governance/connections/find-connection.js'
-import type { Session } from '../governance/session/types.js'
+import type { Session } from '../governance/context.js'
 import {
   grouped, someOf, type FindWaiting, type Looking, type OwnWaiting,
 } from '../governance/waiting.js'
@@ -52,9 +52,7 @@ const anybodysJobs = ({ view }: Looking): readonly OwnWaiting[] =>
  * Free connections whose consent has run out: nothing is written through them. Of one that a job
  * occupies that job is told; no consent is given until then.
  */
-const expired = (
-  { gov, view }: Looking, session: Session,
-): readonly OwnWaiting[] => {
+const expired = ({ gov, view }: Looking, session: Session): readonly OwnWaiting[] => {
   const lying = gov.store.stops.lying()
   const found = listConnections(view, session).filter((one) =>
     one.mode === 'active' && one.active_job_id === null

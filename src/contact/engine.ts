@@ -44,7 +44,6 @@ const closeRows = <C, E, K>(
   return closed
 }
 
-/** Commits the end. */
 const commit = async <C, E, K>(
   op: Op<C, E, K>, evidence: E, sealed: ArtifactRef | null,
 ): Promise<K> => {
@@ -224,9 +223,7 @@ const claimRows = async <C, E, K>(
  * contact, what `claim` throws), where the end could not be recorded (`outcome_not_recorded` once
  * something may have been sent), and for defects; every other end is what `close` answers.
  */
-export const runOrder = async <C, E, K>(
-  ctx: ContactContext, order: Order<C, E, K>,
-): Promise<K> => {
+export const runOrder = async <C, E, K>(ctx: ContactContext, order: Order<C, E, K>): Promise<K> => {
   const { gov, signal } = ctx
   if (signal.aborted) throw cancelled(order)
   // What forbids every contact refuses here: no claim, no hold and no attempt is left by it.

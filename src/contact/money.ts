@@ -7,9 +7,7 @@ import type { Tx } from '../state/types.js'
 import type { MoneyEnd } from './order.js'
 
 /** An operation's money: its binding, and what its charges may rest on. */
-interface Money extends Binding {
-  readonly sources: ChargeSources
-}
+interface Money extends Binding { readonly sources: ChargeSources }
 
 const step = (tx: Tx, now: string, money: Money, end: MoneyEnd): void => {
   switch (end.ledger) {
@@ -20,9 +18,7 @@ const step = (tx: Tx, now: string, money: Money, end: MoneyEnd): void => {
       markUnknown(tx, now, { ...money, reason: end.reason })
       return
     case 'settle':
-      settle(tx, now, {
-        ...money, chargedMicrousd: end.chargedMicrousd, evidence: end.evidence,
-      })
+      settle(tx, now, { ...money, chargedMicrousd: end.chargedMicrousd, evidence: end.evidence })
   }
 }
 

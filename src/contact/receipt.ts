@@ -30,7 +30,6 @@ export interface ReceiptBase {
   readonly policy: { readonly revision: number; readonly sha256: string }
 }
 
-/** Reads them, as of one view. */
 export const receiptBase = (view: View, operationId: string): ReceiptBase => {
   const route = routeOf(view, operationId) ?? null
   const reservation = findReservation(view, operationId) ?? null

@@ -67,9 +67,7 @@ const outstandingTasks = (view: View): Leftovers['tasks'] =>
     rowsUnder(view, collections.openTasks, tasksByState, { under: [state] })).sort(byId)
 
 /** Work that no living process holds. */
-const deadWork = (
-  { store }: Gov, view: View,
-): Pick<Leftovers, 'reservations' | 'tasks'> => {
+const deadWork = ({ store }: Gov, view: View): Pick<Leftovers, 'reservations' | 'tasks'> => {
   const dead = (id: string): boolean => !store.holds.isHeld('operation', id)
   return {
     reservations: heldReservations(view).filter(({ id }) => dead(id)),

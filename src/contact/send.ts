@@ -17,9 +17,7 @@ import type { Boundary, Send, Sent, Step, Unsent } from './order.js'
 import { persist } from './persist.js'
 import { markRoute, wasContacted } from './routes.js'
 
-const tooLate: Unsent = {
-  kind: 'unsent', reason: 'deadline_passed', errorKind: 'locked',
-}
+const tooLate: Unsent = { kind: 'unsent', reason: 'deadline_passed', errorKind: 'locked' }
 
 /** Every authority of the order, as of one view; answers the policy revision it rests on. */
 const requireAuthority = <C>(op: Sending<C>, view: FreshView, boundary: Boundary): number => {
@@ -138,9 +136,7 @@ const askedOf = <C>(
   waitFor(op, 'reply', timeoutMs, true)
 }
 
-const exchange = async <C>(
-  going: Going<C, unknown>, stop: Stop,
-): Promise<HttpsReply> => {
+const exchange = async <C>(going: Going<C, unknown>, stop: Stop): Promise<HttpsReply> => {
   const { op, step, client, request, timeoutMs } = going
   if (step.authority === 'owed') {
     waitFor(op, 'bill', step.stageMs?.() ?? timeoutMs, true)

@@ -22,8 +22,7 @@ const exportedOfEdge: readonly Exported[] = [
   own(edgeCollections.artifacts, (doc, { owner }) => doc.owner === owner),
   // Ids: that of the device, a slash, that of the request.
   own(edgeCollections.spent, (_doc, taker, id) => isOwnDevice(taker, id.split('/')[0] ?? '')),
-  own(endedDevices, (doc, taker, id) =>
-    doc.principal === taker.owner || isOwnDevice(taker, id)),
+  own(endedDevices, (doc, taker, id) => doc.principal === taker.owner || isOwnDevice(taker, id)),
 ]
 
 // What an old copy that comes into force must not forget of uploads: sequences and request ids that

@@ -25,10 +25,8 @@ export interface EdgeParty {
 const form = /^spe_[A-Za-z0-9_-]{43}$/
 const label = 'edge.credential'
 
-/** A new credential. */
 export const newCredential = (): string => `spe_${randomBytes(32).toString('base64url')}`
 
-/** What a row keeps of a credential. */
 export const credentialDigest = (store: Store, credential: string): string =>
   store.keyedDigest(label, Buffer.from(credential, 'ascii'))
 

@@ -9,7 +9,6 @@ export interface DeviceFacts {
   readonly ended: EndedDevice | null
 }
 
-/** The facts of a device. */
 export const deviceFacts = (view: View, device: EdgeDevice): DeviceFacts => ({
   device, ended: endOfDevice(view, device) ?? null,
 })

@@ -3,7 +3,7 @@
  * request ids whose bytes are gone. Bytes lie sealed in the artifacts folder; rows hold digests.
  */
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256, text } from '../base/fields.js'
+import { count, counted, iso, nullableText, sha256, text } from '../base/schema.js'
 import { byTail } from '../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../state/types.js'
 import { edgeMimes } from './constants.js'
@@ -81,11 +81,9 @@ export type EdgeArtifact = v.InferOutput<typeof artifactShape>
 
 const spentShape = v.strictObject({ artifact_id: text, sequence: counted })
 
-/** Finds a code. */
 export const codesByDigest: Index<EdgeCode> = {
   name: 'digest', parts: 1, keysOf: ({ digest }) => [[digest]],
 }
-/** Finds the device of a credential. */
 export const devicesByCredential: Index<EdgeDevice> = {
   name: 'credential', parts: 1, keysOf: ({ credential_digest: digest }) => [[digest]],
 }
@@ -101,7 +99,6 @@ export const artifactsByDevice: Index<EdgeArtifact> = {
 export const artifactsByOwner: Index<EdgeArtifact> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }
-/** Devices of an owner, in the order of their ids. */
 export const devicesByOwner: Index<EdgeDevice> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }
@@ -129,5 +126,4 @@ export const edgeCollections = {
   } as CollectionSpec<v.InferOutput<typeof spentShape>>,
 } as const
 
-/** Id of the row of a spent request. */
 export const spentId = (device: string, request: string): string => `${device}/${request}`

@@ -17,9 +17,7 @@ const deviceKind: ExplainedKind = {
       state: ended === null ? 'paired' : ended.reason,
       text: ended === null ? 'It is paired, and may send.'
         : `Its pairing has ended (${ended.reason}): nothing of it is taken any more.`,
-      facts: {
-        items: row.stored.items, bytes: row.stored.bytes, last_sequence: row.last_sequence,
-      },
+      facts: { items: row.stored.items, bytes: row.stored.bytes, last_sequence: row.last_sequence },
       related: idsOf(row.owner, ended?.root),
       events: eventsOf([row.paired_at, 'paired'], [row.last_upload_at, 'last upload'],
         [ended?.ended_at, 'ended']),

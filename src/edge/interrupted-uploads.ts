@@ -8,9 +8,7 @@ import { discardStored } from '../governance/artifacts.js'
 import type { Gov } from '../governance/context.js'
 import type { Guard } from '../state/holds/guard.js'
 import { rowsUnder } from '../state/indexes.js'
-import {
-  dropArrival, noteArrival, arrivalNames, readArrival,
-} from '../state/arrivals.js'
+import { dropArrival, noteArrival, arrivalNames, readArrival } from '../state/arrivals.js'
 import type { PublishedNames } from '../state/types.js'
 import { artifactsByRequest, edgeCollections } from './edge-rows.js'
 

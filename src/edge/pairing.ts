@@ -10,10 +10,9 @@ import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { appendAudit } from '../governance/audit.js'
-import { nowIso, type Gov } from '../governance/context.js'
+import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { everyEnd } from '../governance/devices.js'
 import { clockStepBackMsMax, requireRootRow } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { deviceStop } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'
@@ -80,9 +79,7 @@ const requireRoom = (tx: Tx): void => {
  * the code and belongs into a private file. Throws `unauthorized`, `conflict` `edge_codes_full`,
  * `edge_devices_full`.
  */
-export const offerPairing = async (
-  gov: Gov, session: Session, offer: PairingOffer,
-): Promise<{
+export const offerPairing = async (gov: Gov, session: Session, offer: PairingOffer): Promise<{
   readonly pairing: string; readonly code: EdgeCode; readonly origin: string
 }> => {
   const { store } = gov
@@ -135,9 +132,7 @@ const usable = (view: View, now: string, digest: string): EdgeCode | undefined =
   }
 }
 
-const paired = (
-  tx: Tx, now: string, code: EdgeCode, name: string, digest: string,
-): EdgeDevice => {
+const paired = (tx: Tx, now: string, code: EdgeCode, name: string, digest: string): EdgeDevice => {
   const device: EdgeDevice = {
     device_id: newId('edge_dev'), owner: code.owner, name: code.name ?? name,
     credential_digest: digest, limits: code.limits, last_sequence: 0, last_upload_at: null,
@@ -199,9 +194,7 @@ const requireDevice = (view: View, id: string): EdgeDevice => {
  * the state's lock. It may be any owner's, as with sessions: ending only ever stops something.
  * Throws `not_found` `edge_device_not_found`, and what `stopNow` throws.
  */
-export const revokeDevice = async (
-  gov: Gov, session: Session, deviceId: string,
-): Promise<{
+export const revokeDevice = async (gov: Gov, session: Session, deviceId: string): Promise<{
   readonly device: DeviceFacts
   readonly ended: boolean
   /** Whether whoever asks is its owner. */

@@ -7,7 +7,6 @@ import type { Tx, View } from '../state/types.js'
 import { currentParty, type EdgeParty } from './credential.js'
 import { edgeCollections, type EdgeDevice } from './edge-rows.js'
 
-/** What it says. */
 interface SpoolTold {
   /** Captures that ever left its spool unsent. */
   readonly evictions: number

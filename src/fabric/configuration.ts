@@ -17,10 +17,9 @@ import { gatewayProjectionShape } from '../gateway/projection.js'
 import { gatewayVoids, gatewayWouldChange, saveGateway, type GatewaySave } from '../gateway/save.js'
 import { parseGatewayInput } from '../gateway/setup.js'
 import { showGateway } from '../gateway/show.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { policyHead } from '../governance/policy/head.js'
 import { voidsNothing, type AcceptedVoids, type SaveVoids } from '../governance/policy/voids.js'
-import type { Session } from '../governance/session/types.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import { routePlaces, type RoutePlaces } from './places.js'
 
@@ -38,7 +37,6 @@ export const configurationShape = v.strictObject({
 })
 export type Configuration = v.InferOutput<typeof configurationShape>
 
-/** The blocks there are. */
 type BlockName = 'alpha_text' | 'gateway'
 
 /** A save: a document as bytes, or as a value that was parsed strictly or built from flags. */
@@ -141,9 +139,7 @@ const oneBlock = async (
 }
 
 /** What the save would put out of reach, to be shown before it is made. Throws as the save. */
-export const configurationVoids = async (
-  gov: Gov, save: ConfigurationSave,
-): Promise<SaveVoids> => {
+export const configurationVoids = async (gov: Gov, save: ConfigurationSave): Promise<SaveVoids> => {
   const places = routePlaces(gov)
   const { alpha, gateway } = await oneBlock(gov, places, save)
   const view = gov.store.read()

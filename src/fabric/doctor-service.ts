@@ -106,9 +106,7 @@ const publicCheck = (row: ServiceRow): readonly Check[] => {
 }
 
 /** The checks. Throws what reading throws. */
-export const serviceChecks = async (
-  gov: Gov, process: NamesPlaces,
-): Promise<readonly Check[]> => {
+export const serviceChecks = async (gov: Gov, process: NamesPlaces): Promise<readonly Check[]> => {
   const row = findService(gov.store, gov.store.read())
   if (row === undefined) return []
   const config = baseFolderIfNamed(process, 'XDG_CONFIG_HOME')

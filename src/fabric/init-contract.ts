@@ -37,7 +37,6 @@ interface MadeState {
 /** Making the state directory; the profile is a file of its own, read strictly. */
 export const stateInit = contract({
   name: 'init',
-  version: 1,
   input: closedObject({
     owner: v.optional(v.string()),
     passphrase: v.optional(v.string()),
@@ -55,9 +54,7 @@ export const stateInit = contract({
     gateway_base_url: profile.gateway?.base_url ?? null,
     workspace: profile.workspace,
     ...(shared === null ? {} : {
-      shared: {
-        place: shared.place, machine: shared.machineName, machine_id: shared.machineId,
-      },
+      shared: { place: shared.place, machine: shared.machineName, machine_id: shared.machineId },
     }),
   }),
 })

@@ -116,9 +116,7 @@ const create = async (request: InitRequest): Promise<Store> => {
  * cannot be is refused before anything is made: a directory seals its profile for good, and one
  * without an owner asks for an `init` with the same arguments, which would be refused again.
  */
-export const initState = async (
-  request: InitRequest,
-): Promise<MadeBefore> => {
+export const initState = async (request: InitRequest): Promise<MadeBefore> => {
   requirePrincipalName(request.ownerName)
   if (request.passphrase !== undefined) requirePassphraseLength(request.passphrase)
   const store = await create(request)

@@ -8,11 +8,10 @@ import { SallyportError } from '../base/errors.js'
 import { silentObserver, type Observer } from '../base/observer.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Registry } from '../governance/capability.js'
-import { clockFor, type Face, type Gov } from '../governance/context.js'
+import { clockFor, type Face, type Gov, type Session } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
-import type { Session } from '../governance/session/types.js'
 import { retiredMachines } from '../governance/audit.js'
 import { followWitness } from '../governance/policy/witness.js'
 import { recordStops } from '../governance/stops/record.js'
@@ -202,9 +201,7 @@ const seeing = async (gov: Gov, registry: Registry | undefined): Promise<Seen> =
 }
 
 /** Loaded at use: its rules know every capability, and most work only reads. */
-const recovery = async (
-  gov: Gov, registry: Registry | undefined,
-): Promise<RecoveryReport> => {
+const recovery = async (gov: Gov, registry: Registry | undefined): Promise<RecoveryReport> => {
   const { recoverState } = await import('./recovery.js')
   return recoverState(gov, registry)
 }

@@ -107,7 +107,6 @@ const openArtifacts = (rows: readonly CapabilityRows[], store: Store): Problem[]
   return [...content, ...keys, ...named]
 }
 
-/** The rules over these capabilities. */
 export const stateRules = async (registry: Registry = capabilities): Promise<StateRules> => {
   const rows = await Promise.all(registry.map((one) => one.rows()))
   return {

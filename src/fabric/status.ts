@@ -4,13 +4,12 @@
  */
 import { openJobCount } from '../codehost/jobs/list.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { balances, overrunReviews, unknownCharges } from '../governance/ledger/find-reservation.js'
 import { policyStatus } from '../governance/policy/policy-status.js'
 import { deploymentProfile } from '../governance/profile.js'
 import { collections, tasksByState } from '../governance/rows.js'
 import { runningService } from '../governance/service/running.js'
-import type { Session } from '../governance/session/types.js'
 import type { Looking, LookingWorld } from '../governance/waiting.js'
 import { dayOf } from '../shots/day.js'
 import { lastRuns } from '../shots/last-runs.js'
@@ -74,7 +73,6 @@ export const readStatusLines = async (
   return statusLines(lookingAt(await seenNow(opened, registry), looker), registry)
 }
 
-/** Reads the status. */
 export const readStatus = async (opened: Gov, looker: Looker): Promise<StateStatus> => {
   const { registry = capabilities, at, session } = looker
   const seen = await seenNow(opened, registry)

@@ -10,7 +10,7 @@ import { reviewTask } from '../governance/board/review.js'
 import {
   ownerOfKind, ownerOfRuntime, type Capability, type Registry,
 } from '../governance/capability.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import {
   manualSettle, requireUnknownCharge, reviewOverrun, type FoundAmount,
 } from '../governance/ledger/by-hand.js'
@@ -18,7 +18,6 @@ import { requireOwnReservation } from '../governance/ledger/own.js'
 import { findReservation } from '../governance/ledger/find-reservation.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { requestsOf } from '../governance/stops/requests.js'
 import type { View } from '../state/types.js'
@@ -75,7 +74,6 @@ export const reviewAnyTask = async (
     reviewTask(tx, isoFromMs(gov.clock.wallMs()), session, taskId, verdict))
 }
 
-/** A task whose cancel is in force. */
 interface CancelledTask {
   /** Null where there was nothing to cancel. */
   readonly recorded: Recorded | null

@@ -9,7 +9,6 @@ export type Unit = ReadonlyMap<string, readonly string[]>
 
 const key = (section: string, field: string): string => `${section}.${field}`
 
-/** Reads a unit file. */
 export const unitOf = (text: string): Unit => {
   const unit = new Map<string, readonly string[]>()
   let section = ''

@@ -44,9 +44,7 @@ export const routeFacts = [
 
 /** The model is named exactly, and so are the hosts that may serve it (S-010, S-012). */
 export const slotFacts = [
-  {
-    name: 'model_not_set', kind: 'blocked', phases: scanned, holds: (one) => slotOf(one) !== null,
-  },
+  { name: 'model_not_set', kind: 'blocked', phases: scanned, holds: (one) => slotOf(one) !== null },
   {
     name: 'model_not_exact', kind: 'blocked', phases: scanned,
     holds: (one) => {

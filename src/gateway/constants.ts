@@ -65,9 +65,7 @@ export const slotUse: Readonly<Record<SlotName, {
 }>> = {
   chat: { prompt: null, schema: null },
   report: { prompt: null, schema: null },
-  screenshot: {
-    prompt: 'svc.screenshot_analysis.prompt.v1', schema: 'svc.screenshot_analysis.v1',
-  },
+  screenshot: { prompt: 'svc.screenshot_analysis.prompt.v1', schema: 'svc.screenshot_analysis.v1' },
 }
 
 /** Profile id that ledger rows, route records and receipts of a slot name. */

@@ -138,9 +138,7 @@ const slotWidens = (before: SlotSetup | null, after: SlotSetup | null): boolean 
     || after.timeout_seconds > before.timeout_seconds
 }
 
-const widens = (
-  current: GatewayRoute | null, next: GatewayRoute, keyChange: boolean,
-): boolean =>
+const widens = (current: GatewayRoute | null, next: GatewayRoute, keyChange: boolean): boolean =>
   current === null || !current.enabled || keyChange || current.api_base !== next.api_base
   || slotNames.some((name) => slotWidens(current.slots[name], next.slots[name]))
 
@@ -284,10 +282,7 @@ export const planGatewayChange = (
  * is the exact one is compared under the lock, by the publication. Throws `rejected`
  * `acknowledgment_required`, `expected_policy_revision_required`.
  */
-export const requireGatewayAuthority = (
-  plan: GatewayPlan,
-  given: GivenAuthority,
-): void => {
+export const requireGatewayAuthority = (plan: GatewayPlan, given: GivenAuthority): void => {
   if (!plan.needsAuthority) return
   requireWideningAuthority(given, {
     saves: 'A save that widens this route',

@@ -4,7 +4,7 @@
  * is evidence for the gateway's own slots and for nothing else (A-160).
  */
 import * as v from 'valibot'
-import { sha256 } from '../base/fields.js'
+import { sha256 } from '../base/schema.js'
 import { canonicalJson } from '../base/canonical.js'
 import { msFromIso } from '../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
@@ -44,7 +44,6 @@ const proofShape = v.strictObject({
   made_at: v.pipe(v.string(), v.isoTimestamp()),
   receipt: gatewayReceiptShape,
 })
-/** One capability proof. */
 export type GatewayProof = v.InferOutput<typeof proofShape>
 
 /** Proofs by id; the newest of a slot counts. */
@@ -84,7 +83,6 @@ const proofsOf = (view: View, slot: SlotName): GatewayProof[] =>
   view.all(proofCollection).map(({ doc }) => doc).filter((proof) => proof.slot === slot)
     .sort((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0))
 
-/** The newest proof of a slot. */
 export const latestProof = (view: View, slot: SlotName): GatewayProof | undefined =>
   proofsOf(view, slot).at(-1)
 

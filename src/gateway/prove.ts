@@ -9,7 +9,7 @@ import { newId } from '../base/ids.js'
 import { denied, judge } from '../governance/judge/fact.js'
 import { momentOf } from '../governance/judge/moment.js'
 import { outliveFacts } from '../governance/judge/person-facts.js'
-import type { Session } from '../governance/session/types.js'
+import type { Session } from '../governance/context.js'
 import type { Tx, View } from '../state/types.js'
 import { claimCollection, claimStatus } from './call/claims.js'
 import { callError } from './call/ending.js'
@@ -34,7 +34,6 @@ export interface ProofResult {
   readonly receipt: GatewayReceipt
 }
 
-/** How to prove. */
 interface ProofRequest {
   readonly slot: SlotName
   /** Contact nobody while the newest proof is current; never repeat an uncertain attempt. */
@@ -215,8 +214,7 @@ interface ProofRenewalOrder {
 export const renewProof = async (
   ctx: GatewayContext, { principal, ...order }: ProofRenewalOrder,
 ): Promise<CallResult<GatewayProof>> =>
-  sendCall(
-    ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
+  sendCall(ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
 
 /** One slot's part of a canary run. */
 export type CanaryEntry =

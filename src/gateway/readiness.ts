@@ -77,7 +77,7 @@ export const gatewayReasons = {
   ...policyWords({ noun: 'route', grant }),
   egress_not_acknowledged: {
     status: 'blocked',
-    text: 'Cloud egress is not acknowledged. Save the route with --acknowledge.',
+    text: 'Cloud egress is not acknowledged. Acknowledge it with `sallyport gateway setup`.',
   },
   consent_not_current: {
     status: 'blocked',
@@ -122,9 +122,7 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
   const { view, nowMs, policy } = moment
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
   const reader = gatewayConsents(moment, route)
-  const fact = (
-    purpose: ConsentFact['purpose'], { newest, lapse }: StandingConsent,
-  ): ConsentFact =>
+  const fact = (purpose: ConsentFact['purpose'], { newest, lapse }: StandingConsent): ConsentFact =>
     ({ purpose, newest, lapse, giver: newest === undefined ? null : giverOf(view, newest) })
   const proofs = slotNames.map((slot) =>
     [slot, proofStateOf(route, slot, latestProof(view, slot), nowMs)] as const)
@@ -146,13 +144,11 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
 export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): GatewayFacts =>
   gatewayFactsAt(momentOf(gov, view), place)
 
-/** The current consent to a purpose. */
 export const consentTo = (
   { consents }: GatewayFacts, purpose: ConsentFact['purpose'],
 ): Consent | undefined =>
   (consents[purpose].lapse === null ? consents[purpose].newest : undefined)
 
-/** Whether a purpose has a current consent. */
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
   consentTo(facts, purpose) !== undefined
 
@@ -198,15 +194,9 @@ export interface GatewayCase {
   readonly call: CallCase | null
 }
 
-interface SavedCase extends GatewayCase {
-  readonly route: GatewayRoute
-}
-interface UseCase extends SavedCase {
-  readonly use: SlotUse
-}
-interface RunningCase extends UseCase {
-  readonly call: CallCase
-}
+interface SavedCase extends GatewayCase { readonly route: GatewayRoute }
+interface UseCase extends SavedCase { readonly use: SlotUse }
+interface RunningCase extends UseCase { readonly call: CallCase }
 
 const saved = (one: GatewayCase): SavedCase | null =>
   (one.facts.route === null ? null : { ...one, route: one.facts.route })

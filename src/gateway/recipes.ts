@@ -99,7 +99,6 @@ const screenshot: ProofRecipe = {
 /** The proof of each slot. */
 export const proofRecipes: Readonly<Record<SlotName, ProofRecipe>> = { chat, report, screenshot }
 
-/** The versions that a proof of the slot is bound to. */
 export const proofVersions = (slot: SlotName): {
   readonly prompt_version: string
   readonly schema_version: string | null

@@ -33,7 +33,6 @@ const slotShape = v.strictObject({
     v.maxValue(limits.timeoutSecondsMax),
   ),
 })
-/** One model slot. */
 export type SlotSetup = v.InferOutput<typeof slotShape>
 
 /**

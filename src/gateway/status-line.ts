@@ -6,7 +6,6 @@ import type { GatewayPlace } from './constants.js'
 import { projectGateway } from './projection.js'
 import { gatewayFacts } from './readiness.js'
 
-/** The route in one line of `status`. */
 export const gatewayStatusLine = (gov: Gov, view: View, place: GatewayPlace): StatusLine => {
   const { gateway } = projectGateway(gatewayFacts(gov, view, place))
   if (gateway === null) return { status: 'disabled', reason_code: 'not_set_up' }

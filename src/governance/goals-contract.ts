@@ -18,7 +18,6 @@ const goalShape = v.strictObject({
   created_at: v.string(),
   updated_at: v.string(),
 })
-/** A goal as a document. */
 export type GoalDocument = v.InferOutput<typeof goalShape>
 
 const goalDocument = (goal: Goal): GoalDocument => ({
@@ -31,16 +30,13 @@ const goalDocument = (goal: Goal): GoalDocument => ({
   updated_at: goal.updated_at,
 })
 
-const oneGoal = {
-  document: 'goal', version: 1, output: goalShape, toDocument: goalDocument,
-} as const
+const oneGoal = { document: 'goal', output: goalShape, toDocument: goalDocument } as const
 
 /** Adding a goal; the rules of a title are the use case's. */
 export const goalAdd = contract({
   ...oneGoal, name: 'goal.add', input: closedObject({ title: v.string() }),
 })
 
-/** Reading one goal. */
 export const goalShow = contract({
   ...oneGoal, name: 'goal.show', input: closedObject({ goal: id }),
 })
@@ -52,7 +48,6 @@ export const goalUpdate = contract({
   input: closedObject({ goal: id, title: v.string(), expected_revision: revision }),
 })
 
-/** Closing a goal. */
 export const goalClose = contract({
   ...oneGoal, name: 'goal.close', input: closedObject({ goal: id, expected_revision: revision }),
 })
@@ -60,7 +55,6 @@ export const goalClose = contract({
 /** The owner's goals, oldest first. */
 export const goalList = contract({
   name: 'goal.list',
-  version: 1,
   input: closedObject({ open: v.optional(v.boolean()), ...pageFields('goal') }),
   output: v.array(goalShape),
   toDocument: (goals: readonly Goal[]) => goals.map(goalDocument),

@@ -8,10 +8,9 @@ import { newId } from '../base/ids.js'
 import { rowsOfEntries, rowsUnder, walkIndex } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
-import { nowIso, type Gov } from './context.js'
+import { nowIso, type Gov, type Session } from './context.js'
 import { collections, goalsByOwner, goalsDefault, type Goal } from './rows.js'
 import { requireRootRow } from './session/live.js'
-import type { Session } from './session/types.js'
 
 /** Longest title of a goal, Unicode code points. */
 const goalTitleCharsMax = 200
@@ -45,7 +44,6 @@ const put = (tx: Tx, now: string, owner: string, title: string, isDefault: boole
   return goal
 }
 
-/** Writes the default goal of a new owner. */
 export const putDefaultGoal = (tx: Tx, now: string, owner: string): Goal =>
   put(tx, now, owner, 'General', true)
 
@@ -73,7 +71,6 @@ export const requireOpenGoal = (view: View, owner: string, goalId: string): Goal
   throw fail.conflict('goal_closed', 'This goal is closed.', { next: 'Run `sallyport goal list`.' })
 }
 
-/** Which goals to list. */
 interface GoalFilter {
   /** Only those that are open. */
   readonly open?: boolean | undefined

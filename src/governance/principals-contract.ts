@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on owners. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject } from '../base/schema.js'
 import { principalFacts } from './principals.js'
 import type { Goal, Principal } from './rows.js'
@@ -14,19 +14,17 @@ const principalShape = v.strictObject({
   has_passphrase: v.boolean(),
   created_at: v.string(),
   disabled_at: v.nullable(v.string()),
+  /** False too where a restore or a repair has disabled it: it can be enabled again then. */
   disabled_for_good: v.boolean(),
 })
-/** An owner as a document. */
 export type PrincipalDocument = v.InferOutput<typeof principalShape>
 
 const addedShape = v.strictObject({ principal: principalShape, goal_id: v.string() })
 /** A new owner with its default goal. */
 export type PrincipalAddedDocument = v.InferOutput<typeof addedShape>
 
-/** Adding an owner. */
 export const principalAdd = contract({
   name: 'principal.add',
-  version: 1,
   input: closedObject({ name: v.string(), passphrase: v.string() }),
   output: addedShape,
   toDocument: ({ principal, goal }: { readonly principal: Principal; readonly goal: Goal }) =>
@@ -41,8 +39,6 @@ const listedShape = v.strictObject({
 /** The owners, oldest first. */
 export const principalList = contract({
   name: 'principal.list',
-  version: 1,
-  input: noInput,
   output: v.array(listedShape),
   toDocument: ({ principals, byDefault }: {
     readonly principals: readonly Principal[]; readonly byDefault: Principal
@@ -60,7 +56,6 @@ const enabledShape = v.strictObject({ principal: principalShape, enabled: v.bool
 /** Enabling an owner that a restore or a repair has disabled, by name or id. */
 export const principalEnable = contract({
   name: 'principal.enable',
-  version: 1,
   input: closedObject({ name: v.string() }),
   output: enabledShape,
   toDocument: ({ principal, enabled }: {
@@ -71,13 +66,10 @@ export const principalEnable = contract({
 /** Disabling an owner for good, by name or id. */
 export const principalDisable = contract({
   name: 'principal.disable',
-  version: 1,
   input: closedObject({ name: v.string() }),
   output: disabledShape,
   toDocument: ({ principal, sessions_ended, recorded }: {
     readonly principal: Principal; readonly sessions_ended: number
     readonly recorded: Recorded | null
-  }) => ({
-    principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded),
-  }),
+  }) => ({ principal: principalFacts(principal), sessions_ended, requests: requestsOf(recorded) }),
 })

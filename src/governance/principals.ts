@@ -4,27 +4,16 @@ import { newId } from '../base/ids.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { putDefaultGoal } from './goals.js'
-import { nowIso, type Gov, type Problem } from './context.js'
+import { nowIso, type Gov, type Problem, type Session } from './context.js'
 import { hashPassphrase, type Passphrase } from './passphrase.js'
+import type { PrincipalDocument } from './principals-contract.js'
 import { collections, type Goal, type Principal } from './rows.js'
 import { endRootsOf } from './session/end.js'
 import { requireRootRow } from './session/live.js'
-import type { Session } from './session/types.js'
 
 export { verifyPassphrase } from './passphrase.js'
 
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
-
-/** What the world sees of an owner. */
-interface PrincipalFacts {
-  readonly id: string
-  readonly name: string
-  readonly has_passphrase: boolean
-  readonly created_at: string
-  readonly disabled_at: string | null
-  /** False too where a restore or a repair has disabled it: it can be enabled again then. */
-  readonly disabled_for_good: boolean
-}
 
 /** Whether a person has disabled an owner: nothing enables it again. */
 export const isDisabledForGood = (
@@ -37,7 +26,7 @@ export const disabledForGood = (
 ): Principal => ({ ...row, disabled_at: row.disabled_at ?? at })
 
 /** What the world sees of an owner: nothing of the passphrase but that there is one. */
-export const principalFacts = (principal: Principal): PrincipalFacts => ({
+export const principalFacts = (principal: Principal): PrincipalDocument => ({
   id: principal.principal_id,
   name: principal.name,
   has_passphrase: principal.passphrase !== null,

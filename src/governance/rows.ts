@@ -4,7 +4,7 @@
  * Money is integer micro-USD, times are ISO 8601 UTC text (`*_at`) or milliseconds (`*_ms`).
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../base/fields.js'
+import { count, counted, iso, sha256, text } from '../base/schema.js'
 import type { CollectionSpec, Index, IndexKey } from '../state/types.js'
 import { isoFromMs, msFromIso } from '../base/clock.js'
 import { byTail } from './by-tail.js'
@@ -116,7 +116,6 @@ const policyShape = v.strictObject({
   principal: nullable(text),
   consents: v.array(v.strictObject({ consent_id: text, purpose: text })),
 })
-/** One published revision of the policy. */
 export type PolicyRevision = v.InferOutput<typeof policyShape>
 
 const saveIntentShape = v.strictObject({
@@ -385,7 +384,6 @@ const keyShape = v.strictObject({
   /** A person has had its task removed: the key and the digest of its content stay for ever. */
   pruned: v.optional(v.strictObject({ at: iso, owner: text })),
 })
-/** An idempotency key that was used. */
 export type UsedKey = v.InferOutput<typeof keyShape>
 
 const taskPruneShape = v.strictObject({
@@ -443,11 +441,9 @@ export const numberPart = (number: number): string => String(number).padStart(di
 export const rootOverMs = ({ expires_at, ended }: Root): number =>
   Math.min(msFromIso(expires_at), ended === null ? Infinity : msFromIso(ended.at))
 
-/** Roots by the keyed digest of their token. */
 export const rootsByToken: Index<Root> = {
   name: 'token', parts: 1, keysOf: ({ token_digest: digest }) => [[digest]],
 }
-/** Roots of an owner, in the order of their ids. */
 export const rootsByOwner: Index<Root> = {
   name: 'owner', parts: 1, keysOf: ({ principal_id: owner }) => [[owner]],
 }
@@ -480,11 +476,9 @@ export const ledgerByTail: Index<LedgerRow> = {
 /** The audit by the end of its ids. */
 export const auditByTail = byTail<AuditRow>(({ audit_id: id }) => id)
 
-/** Goals of an owner, in the order of their ids. */
 export const goalsByOwner: Index<Goal> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }
-/** The default goal of an owner. */
 export const goalsDefault: Index<Goal> = {
   name: 'default', parts: 1,
   keysOf: ({ owner, is_default: isDefault }) => (isDefault ? [[owner]] : []),
@@ -495,7 +489,6 @@ export const consentsByPurpose: Index<Consent> = {
   name: 'purpose', parts: 2,
   keysOf: ({ purpose, granted_revision: revision }) => [[purpose, numberPart(revision)]],
 }
-/** Consents by their state. */
 export const consentsByState: Index<Consent> = {
   name: 'state', parts: 1, keysOf: ({ state }) => [[state]],
 }
@@ -505,7 +498,6 @@ export const intentsOpen: Index<SaveIntent> = {
   name: 'open', parts: 1, keysOf: ({ route, ended_at: at }) => (at === null ? [[route]] : []),
 }
 
-/** Reservations by their state. */
 export const reservationsByState: Index<Reservation> = {
   name: 'state', parts: 1, keysOf: ({ state }) => [[state]],
 }
@@ -513,28 +505,22 @@ export const reservationsByState: Index<Reservation> = {
 export const reservationsByOverrun: Index<Reservation> = {
   name: 'overrun', parts: 1, keysOf: ({ overrun }) => (overrun === 'none' ? [] : [[overrun]]),
 }
-/** Reservations of an owner, in the order of their operations. */
 export const reservationsByOwner: Index<Reservation> = {
   name: 'owner', parts: 1, keysOf: ({ principal }) => [[principal]],
 }
 
-/** Tasks by their state, whoever's they are. */
 export const tasksByState: Index<Task> = {
   name: 'state', parts: 1, keysOf: ({ state }) => [[state]],
 }
-/** Tasks of an owner, in the order of their ids. */
 export const tasksByOwner: Index<Task> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }
-/** Tasks of an owner by kind. */
 export const tasksByKind: Index<Task> = {
   name: 'owner_kind', parts: 2, keysOf: ({ owner, kind }) => [[owner, kind]],
 }
-/** Tasks of an owner by state. */
 export const tasksByOwnState: Index<Task> = {
   name: 'owner_state', parts: 2, keysOf: ({ owner, state }) => [[owner, state]],
 }
-/** Tasks of an owner by goal. */
 export const tasksByGoal: Index<Task> = {
   name: 'owner_goal', parts: 2, keysOf: ({ owner, goal_id: goal }) => [[owner, goal]],
 }
@@ -544,7 +530,6 @@ export const tasksToReview: Index<Task> = {
   keysOf: ({ owner, review }) => (review === 'pending' ? [[owner]] : []),
 }
 
-/** Trust decisions on an operation. */
 export const decisionsByOperation: Index<TrustDecision> = {
   name: 'operation', parts: 1, keysOf: ({ operation_id: operation }) => [[operation]],
 }

@@ -190,7 +190,6 @@ export interface KeyFacts {
   opens(): boolean
 }
 
-/** The facts of a route's key as of one view. */
 export const keyFacts = (store: Store, view: View, ref: string): KeyFacts => {
   const { present, fingerprint } = presence(view, ref)
   return {

@@ -15,7 +15,6 @@ export interface CellSums {
   readonly sums: Float64Array
 }
 
-/** Empty sums for a picture. */
 export const newSums = (width: number, height: number): CellSums => {
   const columns = cellsOf(width)
   return { width, height, columns, sums: new Float64Array(columns * cellsOf(height)) }
@@ -28,9 +27,7 @@ export const weightScale = 65_536
  * Averages in 1/64 of a level; edge cells count the pixels that they have. `scale`: what one level
  * of one pixel adds to a sum.
  */
-export const planeOf = (
-  { width, height, sums }: CellSums, scale = weightScale,
-): Uint16Array => {
+export const planeOf = ({ width, height, sums }: CellSums, scale = weightScale): Uint16Array => {
   const plane = new Uint16Array(sums.length)
   // A constant of another module is a call each time.
   const levels = levelScale

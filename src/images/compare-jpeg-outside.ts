@@ -116,8 +116,7 @@ export const compareOutsideOfJpegs = (
     if (index === 0 && (!grid || !tellsText(part, other))) return apart()
     const goesOn = grid
       ? takeBlocks(outside, part, other, exact ? equalOrApart : intervalsOf(part, other))
-      : eachCell(part, other, (cell) =>
-        outside.take(cell, () => meanDifference(part, other, cell)))
+      : eachCell(part, other, (cell) => outside.take(cell, () => meanDifference(part, other, cell)))
     if (!goesOn) return apart()
   }
   return outside.differs

@@ -87,9 +87,7 @@ export const meanDifference = (a: JpegPart, b: JpegPart, cell: Cell): number | n
 }
 
 /** Visits the cells that hold whole blocks of both, until one says no; gives whether none did. */
-export const eachCell = (
-  a: JpegPart, b: JpegPart, visit: (cell: Cell) => boolean,
-): boolean => {
+export const eachCell = (a: JpegPart, b: JpegPart, visit: (cell: Cell) => boolean): boolean => {
   const [w, h] = [leastCommon(a.across, b.across), leastCommon(a.down, b.down)]
   const [right, bottom] = [a.columns * a.across, a.rows * a.down]
   for (let y = 0; y < bottom; y += h) {
@@ -131,7 +129,6 @@ const pairsOf = (a: JpegPicture, b: JpegPicture): (readonly [JpegPart, JpegPart]
 export const haveSameTables = (a: JpegPicture, b: JpegPicture): boolean =>
   pairsOf(a, b).every(([one, other]) => sameGrid(one, other) && sameSteps(one, other))
 
-/** Compares two JPEGs. */
 export const compareJpegs = (a: JpegPicture, b: JpegPicture): PictureComparison => {
   const means = a.meaning.length === b.meaning.length && a.parts.length === b.parts.length
     && a.meaning.every((one, i) => same(one, b.meaning[i]!))

@@ -39,9 +39,7 @@ export const eachCode = (
  * A code of 16 counts and as many symbols as these say. Throws `data_damaged` when its codes do not
  * fit into their lengths; the bytes are copied.
  */
-export const codeOf = (
-  kind: CodeKind, counts: Uint8Array, symbols: Uint8Array,
-): HuffmanCode => {
+export const codeOf = (kind: CodeKind, counts: Uint8Array, symbols: Uint8Array): HuffmanCode => {
   let room = 1 << codeBitsMax
   for (let length = 1; length <= codeBitsMax; length += 1) {
     room -= counts[length - 1]! << (codeBitsMax - length)

@@ -19,7 +19,6 @@ interface FastPart {
   readonly kept: boolean
 }
 
-/** A scan to be read. */
 interface FastScan {
   /** From the first byte of its data on. */
   readonly data: Uint8Array
@@ -34,7 +33,6 @@ interface FastScan {
   readonly interval: number
 }
 
-/** What was read. */
 interface FastEnd {
   /** A place in or behind the data, not behind the marker that follows them. */
   readonly at: number

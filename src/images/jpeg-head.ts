@@ -26,7 +26,6 @@ export interface ScanHeader extends Scan {
   readonly last: number
 }
 
-/** Who reads a file. */
 interface JpegReader {
   /** Every segment but a scan's header; the head knows it by then. */
   segment?(marker: number, segment: Buffer): void
@@ -94,9 +93,7 @@ const readFrame = (head: JpegHead, marker: number, segment: Buffer): Frame => {
   const parts = Array.from({ length: count }, (_, i) => {
     const at = 6 + 3 * i
     const sampling = segment[at + 1] ?? 0
-    return {
-      id: segment[at] ?? 0, h: sampling >> 4, v: sampling & 15, table: segment[at + 2] ?? 0,
-    }
+    return { id: segment[at] ?? 0, h: sampling >> 4, v: sampling & 15, table: segment[at + 2] ?? 0 }
   })
   const sound = parts.every(({ h, v }) => h >= 1 && h <= 4 && v >= 1 && v <= 4)
   if (!sound) throw new ImageProblem('header_damaged')
@@ -116,9 +113,7 @@ const readFrame = (head: JpegHead, marker: number, segment: Buffer): Frame => {
   return { width, height, progressive: marker === 0xc2, mcuColumns, mcuRows, components }
 }
 
-const scanOf = (
-  head: JpegHead, frame: Frame, segment: Buffer,
-): ScanHeader => {
+const scanOf = (head: JpegHead, frame: Frame, segment: Buffer): ScanHeader => {
   const count = segment[0] ?? 0
   if (count < 1 || count > 4 || segment.length < 4 + 2 * count) {
     throw new ImageProblem('data_damaged')
@@ -127,9 +122,7 @@ const scanOf = (
     const component = frame.components.find(({ id }) => id === segment[1 + 2 * i])
     if (component === undefined) throw new ImageProblem('data_damaged')
     const tables = segment[2 + 2 * i] ?? 0
-    return {
-      component, dc: head.dcCodes.get(tables >> 4), ac: head.acCodes.get(tables & 15),
-    }
+    return { component, dc: head.dcCodes.get(tables >> 4), ac: head.acCodes.get(tables & 15) }
   })
   const first = segment[1 + 2 * count] ?? 0
   const last = segment[2 + 2 * count] ?? 0

@@ -78,9 +78,7 @@ const refinedBlock = (reader: BitReader, part: ReadyPart, index: number, low: nu
   if (reader.bit() === 1) part.component.dc[index]! |= 1 << low
 }
 
-const readBlock = (
-  reader: BitReader, scan: ReadyScan, part: ReadyPart, index: number,
-): void => {
+const readBlock = (reader: BitReader, scan: ReadyScan, part: ReadyPart, index: number): void => {
   if (!scan.progressive) baselineBlock(reader, part, index)
   else if (scan.refines) refinedBlock(reader, part, index, scan.low)
   else firstBlock(reader, part, index, scan.low)
@@ -121,9 +119,7 @@ export interface BlockReader {
   reset(): void
 }
 
-const readUnit = (
-  { block }: BlockReader, { parts }: Scan, column: number, row: number,
-): void => {
+const readUnit = ({ block }: BlockReader, { parts }: Scan, column: number, row: number): void => {
   if (parts.length === 1) {
     block(0, row * parts[0]!.component.stride + column)
     return
@@ -137,9 +133,7 @@ const readUnit = (
 }
 
 /** Goes through the blocks of a scan in their order. Throws `data_damaged` without a restart. */
-export const eachBlock = (
-  bits: BitReader, frame: Frame, scan: Scan, reader: BlockReader,
-): void => {
+export const eachBlock = (bits: BitReader, frame: Frame, scan: Scan, reader: BlockReader): void => {
   const { columns, rows } = unitsOf(frame, scan)
   reader.reset()
   let left = scan.restartInterval

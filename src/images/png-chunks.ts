@@ -112,7 +112,6 @@ export const readPng = (bytes: Buffer): Png => {
   }
 }
 
-/** Bits of one pixel. */
 export const bitsPerPixel = ({ depth, colour }: Png): number => depth * (samplesOf[colour] ?? 0)
 
 /** Bytes of a row of so many pixels, without its filter byte. */

@@ -70,9 +70,7 @@ interface Band {
 }
 
 /** A cell right of the last whole group, from pixel `from` to before pixel `to`. */
-const edgeSum = (
-  bytes: Uint8Array, band: Band, from: number, to: number, step: number,
-): number => {
+const edgeSum = (bytes: Uint8Array, band: Band, from: number, to: number, step: number): number => {
   let sum = 0
   for (let row = 0; row < band.rows; row += 1) {
     const first = band.at + row * (band.length + 1) + 1
@@ -110,9 +108,7 @@ export const addRowsFast = (png: Png, raw: Buffer, planes: Planes): Buffer | nul
   const cells = new Int32Array(program.memory.buffer, at.weighed, whole)
   const weighed = new Int32Array(columns * cellsOf(height))
   for (let top = 0; top < height; top += side) {
-    const band = {
-      at: at.rows + top * (length + 1), rows: Math.min(side, height - top), length,
-    }
+    const band = { at: at.rows + top * (length + 1), rows: Math.min(side, height - top), length }
     const first = Math.floor(top / side) * columns
     lanes.fill(0)
     program.addRows(band.at, band.rows, length, step, groups, at.sums)

@@ -12,7 +12,6 @@ import { readImageFacts } from './facts.js'
 import { imageLimits } from './image-limits.js'
 import type { Examined, ImageReason, PictureComparison } from './types.js'
 
-/** How to make a pool. */
 interface ImagePoolOptions {
   /** Threads at most; default: one per processor, at most `imageLimits.workersMax`. */
   readonly workers?: number

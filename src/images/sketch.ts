@@ -37,7 +37,6 @@ const coarser = (plane: Uint16Array, width: number, height: number): Uint16Array
   return Uint16Array.from(sums, (sum, i) => Math.round(sum / counts[i]!))
 }
 
-/** The sketch of a fingerprint. */
 export const sketchOf = ({ format, width, height, planes }: Fingerprint): Sketch =>
   ({ format, width, height, planes: planes.map((plane) => coarser(plane, width, height)) })
 
@@ -45,9 +44,7 @@ export const sketchOf = ({ format, width, height, planes }: Fingerprint): Sketch
 const alikeAtMost = visualLimit * levelScale + 1
 
 /** Cells that a rectangle touches: of them nothing is known. */
-const touched = (
-  { width, height }: Sketch, rects: readonly PixelRect[],
-): ReadonlySet<number> => {
+const touched = ({ width, height }: Sketch, rects: readonly PixelRect[]): ReadonlySet<number> => {
   const across = columnsOf(width)
   const cells = new Set<number>()
   for (const rect of rects) {

@@ -53,7 +53,6 @@ const endOf = (bytes: Uint8Array, format: ImageFormat): number | null => {
   return format === 'png' ? pngEnd(whole) : jpegEnd(whole)
 }
 
-/** Whether bytes of a format reach its end. */
 export const reachesEnd = (bytes: Uint8Array, format: ImageFormat): boolean =>
   endOf(bytes, format) !== null
 

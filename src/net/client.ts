@@ -27,16 +27,12 @@ export interface HttpsSession extends HttpsClient {
 }
 
 /** The one client, and sessions of it for several GETs of one operation. */
-export interface SessionClient extends HttpsClient {
-  openSession(): HttpsSession
-}
+export interface SessionClient extends HttpsClient { openSession(): HttpsSession }
 
 /** How a request gets its address and its connection, and what becomes of the connection. */
 interface Line {
   resolve(attempt: Attempt, target: Target): Promise<readonly DialAddress[]>
-  open(
-    attempt: Attempt, target: Target, addresses: readonly DialAddress[],
-  ): Promise<Connection>
+  open(attempt: Attempt, target: Target, addresses: readonly DialAddress[]): Promise<Connection>
   close(connection: Connection, reply: HttpsReply | null): void
 }
 
@@ -71,11 +67,7 @@ const lookUp = async (
 }
 
 /** The whole of one request. */
-const run = async (
-  { deps }: Way,
-  line: Line,
-  request: HttpsRequest,
-): Promise<HttpsReply> => {
+const run = async ({ deps }: Way, line: Line, request: HttpsRequest): Promise<HttpsReply> => {
   refuseLeakyRuntime(deps.env, deps.execArgv)
   const checked = checkRequest(request)
   const { target } = checked

@@ -240,10 +240,7 @@ const collected = async (
   }
 }
 
-/** The gate of one request, and what it refused a piece with. */
-interface RequestGate extends Gate {
-  refused: { readonly error: unknown } | null
-}
+interface RequestGate extends Gate { refused: { readonly error: unknown } | null }
 
 /**
  * Every piece passes the fence; the first one passes authority as well, under the fence, so that

@@ -5,7 +5,6 @@
  */
 import type { ScreenObservationInput, ScreenReportInput } from './types.js'
 
-/** Images at one time. */
 interface TimedImages {
   readonly at: string
   readonly images: number

@@ -36,7 +36,6 @@ const weekName = (monday: string): string => {
 const lastOfMonth = (day: string): string =>
   shiftedDay(`${shiftedDay(`${day.slice(0, 7)}-28`, 4).slice(0, 7)}-01`, -1)
 
-/** The period of a kind in which a day lies. */
 export const periodNamed = (kind: PeriodKind, day: string): CalendarPeriod => {
   if (kind === 'day') return { kind, name: day, first: day, last: day }
   if (kind === 'month') {
@@ -51,7 +50,6 @@ export const beside = ({ kind, first, last }: CalendarPeriod) => ({
   before: periodNamed(kind, shiftedDay(first, -1)), behind: periodNamed(kind, shiftedDay(last, 1)),
 })
 
-/** Its days, in order. */
 export const daysWithin = ({ first, last }: CalendarPeriod): string[] => {
   const days = [first]
   for (let day = first; day < last && days.length < 31;) {

@@ -5,7 +5,7 @@
  * the money. No picture, no hash, no path and no visible text is in any of them (S-025, S-107).
  */
 import * as v from 'valibot'
-import { count, text } from '../base/fields.js'
+import { count, text } from '../base/schema.js'
 import { nullableSentence } from '../base/told.js'
 import { daysMax, placesOf, timeByDay } from './by-day.js'
 import { imagesIn, type PeriodImages } from './images.js'
@@ -14,7 +14,6 @@ import { periodKinds } from './periods.js'
 import type { ModelText, ScreenObservationInput, ScreenReportInput } from './types.js'
 import { zoneOf } from './zone.js'
 
-/** Schema name of a report. */
 const reportSchemaName = 'svc.screen_report.v1'
 
 /** Observations that are listed one by one, and told by their summary; all are counted. */
@@ -32,6 +31,9 @@ const authorEntries = {
   /** The other image, of the same looks, that it was written about; null where it was of this. */
   as_at: v.nullable(v.strictObject({ captured_at: text, areas_ignored: v.boolean() })),
 }
+/** A text that a model wrote. */
+export type Written =
+  Pick<NonNullable<ScreenReport['model_text']['conclusion']>, keyof typeof authorEntries>
 
 const factShape = v.strictObject({
   filename: text, format: text, width: nullableCount, height: nullableCount, bytes: count,
@@ -165,9 +167,7 @@ const factOf = (one: ScreenObservationInput): ReportFact => ({
 })
 
 /** An observation with what of it is in the period. */
-interface Counted extends PeriodImages {
-  readonly one: ScreenObservationInput
-}
+interface Counted extends PeriodImages { readonly one: ScreenObservationInput }
 
 /** A run that began before the period, or ended after it, is there with its images in it. */
 const countedOf = (input: ScreenReportInput): Counted[] =>

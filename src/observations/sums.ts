@@ -90,9 +90,7 @@ export interface TimeSums {
 const one = (name: string | null): readonly string[] => (name === null ? [] : [name])
 
 /** Sums of pictures and the seconds that each counts. */
-export const timeSums = (
-  pictures: readonly NamedOn[], seconds: readonly number[],
-): TimeSums => ({
+export const timeSums = (pictures: readonly NamedOn[], seconds: readonly number[]): TimeSums => ({
   activity: sumsBy(pictures, seconds, ({ activity }) => one(activity)),
   application: sumsBy(pictures, seconds, ({ applications }) => applications),
   project: sumsBy(pictures, seconds, ({ project }) => one(project)),

@@ -4,12 +4,11 @@
  */
 import { disputedText, moneyStand } from './budget.js'
 import { periodNamed, periodTitle, shortDay } from './periods.js'
-import type { ScreenReport } from './report.js'
+import type { ScreenReport, Written } from './report.js'
 import type { TimeSum } from './sums.js'
 import { waitingOf } from './waits.js'
 import {
   asAtText, countText, dimensionsText, dollarsText, reusedText, sizeText, spanText, statusText,
-  type AsAtFacts,
 } from './words.js'
 import { zoneOf, type Zone } from './zone.js'
 
@@ -156,15 +155,6 @@ const factLines = ({ facts, course }: ScreenReport, zone: Zone, style: TextStyle
     return [`  ${moment(zone, run.captured_at)}  ${name}, ${fact.format}, ${size}, ${
       statusText(run.status)}${stood}`]
   })
-
-interface Written {
-  readonly text: string
-  readonly model: string
-  readonly reply_model: string
-  readonly written_at: string
-  readonly outdated: boolean
-  readonly as_at: AsAtFacts | null
-}
 
 const byline = (one: Written, zone: Zone, style: TextStyle): string => {
   const model = style.foreign(`${one.model} (${one.reply_model})`)

@@ -31,7 +31,6 @@ export const spanText = (ms: number): string => {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
 }
 
-/** A status as people read it. */
 export const statusText = (status: string): string => status.replaceAll('_', ' ')
 
 /** An image that a text was written about beside the one that it stands with. */

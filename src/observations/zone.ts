@@ -95,7 +95,6 @@ export const shiftedDay = (day: string, days: number): string => {
   return Number.isNaN(date.getTime()) ? day : date.toISOString().slice(0, 10)
 }
 
-/** The day behind another one. */
 export const nextDay = (day: string): string => shiftedDay(day, 1)
 
 const stepMs = 6 * hourMs
@@ -114,6 +113,9 @@ export const daysOf = (zone: Zone, from: string, to: string): string[] => {
   return days
 }
 
-/** The zone in which days are told and meant: that of `TZ`, else the machine's; an IANA name. */
+/**
+ * The zone in which days are told and meant: that of `TZ`, which POSIX may begin with a colon, else
+ * the machine's; an IANA name.
+ */
 export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string =>
-  env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone
+  env['TZ']?.replace(/^:/, '') || Intl.DateTimeFormat().resolvedOptions().timeZone

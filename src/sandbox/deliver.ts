@@ -15,7 +15,6 @@ interface Outlet {
   reset(): void
 }
 
-/** The body bytes of a draft. */
 export const bodyOf = (draft: Draft): Buffer =>
   draft.bytes ?? Buffer.from(renderJson(draft.json), 'utf8')
 
@@ -133,10 +132,7 @@ export const deliver = async (draft: Draft, body: Buffer, out: Outlet): Promise<
   if (socket.destroyed) return
   if (wire.raw !== null) return deliverRaw(wire.raw, out)
   const framed = wire.framing === 'chunked' ? Buffer.concat([chunk(body), lastChunk]) : body
-  const start = head(draft.status, [
-    ...draft.headers,
-    ...framingHeaders(wire.framing, body.length),
-  ])
+  const start = head(draft.status, [...draft.headers, ...framingHeaders(wire.framing, body.length)])
   switch (wire.mode) {
     case 'whole':
       return deliverWhole(draft, body, out)

@@ -29,7 +29,6 @@ export const hostsOf = (port: number): readonly string[] => [
   `localhost:${port}`,
 ]
 
-/** The bearer key of a request, or null. */
 export const bearerOf = (request: SeenRequest): string | null => {
   const values = valuesOf(request, 'authorization')
   const match = values.length === 1 ? /^Bearer ([^\s]+)$/.exec(values[0] ?? '') : null

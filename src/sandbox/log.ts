@@ -70,7 +70,6 @@ const keepBodies = (keptMax: number): { add(request: SeenRequest): void; clear()
   }
 }
 
-/** An empty log. */
 export const newRequestLog = (keptMax = bodyBytesKeptMax): RequestLogWriter => {
   let requests: SeenRequest[] = []
   let number = 0

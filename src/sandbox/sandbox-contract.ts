@@ -1,7 +1,8 @@
 /** What goes in and comes out of the operations on a sandbox. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject, replyObject, strictInteger } from '../base/schema.js'
+import type { FaultSpec } from './faults/spec.js'
 import { serviceNames } from './types.js'
 
 const count = v.number()
@@ -9,16 +10,16 @@ const dir = v.optional(v.string())
 /** Most requests that a fault strikes or lets pass, and its greatest number. */
 export const faultLimits = { countMax: 1_000_000, valueMax: 1_000_000_000_000 } as const
 
-/** A fault that is switched on. */
 const activeFaultShape = v.strictObject({
   name: v.string(),
   service: v.string(),
   route: v.string(),
+  /** Requests it still strikes; null for every one until cleared. */
   times: v.nullable(count),
+  /** Fitting requests it still lets pass. */
   after: count,
   value: v.nullable(count),
 })
-/** A fault that is on. */
 export type ActiveFaultDocument = v.InferOutput<typeof activeFaultShape>
 
 /** Why the control endpoint refuses a change; other fields are dropped. */
@@ -30,13 +31,10 @@ const stoppedShape = v.strictObject({ dir: v.string(), pid: count })
 /** The process that ended, and the folder that it ran from. */
 export type SandboxStoppedDocument = v.InferOutput<typeof stoppedShape>
 
-/** Stopping a sandbox. */
 export const sandboxStop = contract({
   name: 'sandbox.stop',
-  version: 1,
   input: closedObject({ dir }),
   output: stoppedShape,
-  toDocument: (stopped: SandboxStoppedDocument) => stopped,
 })
 
 /** What the control endpoint answers when it is asked to end. */
@@ -53,10 +51,8 @@ const startedShape = v.strictObject({
 /** Where a sandbox is and what to give to `init` and to the set-ups. */
 export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
 
-/** Starting a sandbox. */
 export const sandboxStart = contract({
   name: 'sandbox.start',
-  version: 1,
   input: closedObject({ dir, background: v.optional(v.boolean()) }),
   output: startedShape,
   toDocument: ({ dir: folder, sandbox }: {
@@ -92,10 +88,8 @@ export type SandboxStatusDocument = v.InferOutput<typeof sandboxStatusShape>
 /** Asking a running sandbox what it has seen. */
 export const sandboxStatus = contract({
   name: 'sandbox.status',
-  version: 1,
   input: closedObject({ dir }),
   output: sandboxStatusShape,
-  toDocument: (status: SandboxStatusDocument) => status,
 })
 
 /** What the control endpoint answers to a change of faults. */
@@ -105,10 +99,8 @@ export const sandboxFaultsShape = v.strictObject({
 /** How many faults were switched off, and those that are on now. */
 export type SandboxFaultsDocument = v.InferOutput<typeof sandboxFaultsShape>
 
-/** Switching faults of a running sandbox. */
 export const sandboxFault = contract({
   name: 'sandbox.fault',
-  version: 1,
   input: closedObject({
     action: v.picklist(['set', 'clear']),
     name: v.optional(v.string()),
@@ -119,7 +111,6 @@ export const sandboxFault = contract({
     value: v.optional(strictInteger(0, faultLimits.valueMax)),
   }),
   output: sandboxFaultsShape,
-  toDocument: (faults: SandboxFaultsDocument) => faults,
 })
 
 const faultListShape = v.array(v.strictObject({
@@ -129,22 +120,11 @@ const faultListShape = v.array(v.strictObject({
   summary: v.string(),
   value: v.nullable(v.strictObject({ meaning: v.string(), default: count })),
 }))
-/** A fault as the table of faults has it. */
-interface FaultRow {
-  readonly name: string
-  readonly services: readonly string[]
-  readonly route: string
-  readonly summary: string
-  readonly value?: { readonly meaning: string; readonly fallback: number } | undefined
-}
 
-/** Reading the table of faults. */
 export const sandboxFaults = contract({
   name: 'sandbox.faults',
-  version: 1,
-  input: noInput,
   output: faultListShape,
-  toDocument: (table: readonly FaultRow[]) =>
+  toDocument: (table: readonly FaultSpec[]) =>
     table.map(({ name, services, route, summary, value }) => ({
       name,
       services: [...services],
@@ -155,21 +135,16 @@ export const sandboxFaults = contract({
 })
 
 const samplesShape = v.array(v.strictObject({ path: v.string(), becomes: v.string() }))
-/** Sample files that were written. */
 type SamplesDocument = v.InferOutput<typeof samplesShape>
 
-/** Writing sample screenshots. */
 export const sandboxSamples = contract({
   name: 'sandbox.samples',
-  version: 1,
   input: closedObject({ folder: v.string() }),
   output: samplesShape,
   toDocument: (files: readonly SamplesDocument[number][]) => [...files],
 })
 
 const demoShape = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
-/** Where the demo left its files. */
-type DemoDocument = v.InferOutput<typeof demoShape>
 
 /** What the demo can play: a story of one minute, one capability step by step, or all of them. */
 export const demoScenes = ['story', 'alpha', 'shots', 'edge', 'codehost', 'all'] as const
@@ -177,11 +152,8 @@ export const demoScenes = ['story', 'alpha', 'shots', 'edge', 'codehost', 'all']
 /** A scene of the demo. */
 export type DemoScene = (typeof demoScenes)[number]
 
-/** Playing the demo. */
 export const sandboxDemo = contract({
   name: 'demo',
-  version: 1,
   input: closedObject({ scene: v.optional(v.picklist(demoScenes)) }),
   output: demoShape,
-  toDocument: (places: DemoDocument) => places,
 })

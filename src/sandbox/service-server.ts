@@ -61,9 +61,7 @@ const readBody = async (request: IncomingMessage, seen: SeenRequest): Promise<bo
 }
 
 const rawBody = (raw: RawReply): Buffer =>
-  Buffer.concat(
-    [...(raw.chunks ?? []), ...(raw.body === undefined ? [] : [raw.body])].map(bytesOf),
-  )
+  Buffer.concat([...(raw.chunks ?? []), ...(raw.body === undefined ? [] : [raw.body])].map(bytesOf))
 
 const silentModes: readonly string[] = [
   'hang_before_headers',

@@ -126,11 +126,7 @@ const servicesOf = (
     port: () => ports.provider,
     wallMs,
   }),
-  gateway: newGateway({
-    key: options.gatewayKey ?? null,
-    port: () => ports.gateway,
-    wallMs,
-  }),
+  gateway: newGateway({ key: options.gatewayKey ?? null, port: () => ports.gateway, wallMs }),
   codehost: newCodehost({
     tokens: options.codehostTokens ?? { writer: null },
     dir: join(options.dir, codehostFolder),
@@ -171,9 +167,7 @@ const runFrom = async (options: SandboxOptions, giveBack: () => void): Promise<S
   const facts = (): Record<string, unknown> => ({ pid: process.pid, ports })
   let asked: () => void = () => undefined
   const askedToStop = new Promise<void>((resolve) => { asked = resolve })
-  const control = controlHandler({
-    token: folder.token, faults, log, facts, stop: () => asked(),
-  })
+  const control = controlHandler({ token: folder.token, faults, log, facts, stop: () => asked() })
   const quiet = { onConnect: () => 0, onSecure: () => undefined }
   const servers = await startAll([
     () => startService(provider, ports.provider, shared),

@@ -154,7 +154,6 @@ const plainWire = (): WirePlan => ({
   raw: null,
 })
 
-/** A draft that answers `json` under `status`. */
 export const jsonDraft = (
   status: number,
   json: JsonObject,

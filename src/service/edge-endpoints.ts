@@ -20,7 +20,7 @@ import { isSaidOfRequest } from '../edge/verdicts.js'
 import { recoverState } from '../fabric/recovery.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
-import type { Session } from '../governance/session/types.js'
+import type { Session } from '../governance/context.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
 import { HttpRefusal, refusal } from './http/refusal.js'
@@ -76,9 +76,7 @@ const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHea
 const captureMsMax = 110_000
 
 /** Hands every piece of the body to the upload; what it throws ends the reading. */
-const pour = (
-  { request, response, expectsContinue }: Exchange, upload: Upload,
-): Promise<void> => {
+const pour = ({ request, response, expectsContinue }: Exchange, upload: Upload): Promise<void> => {
   if (expectsContinue && !request.destroyed) response.writeContinue()
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => end(refusal.slow()), captureMsMax)
@@ -117,7 +115,6 @@ const deviceOf = (
 const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
   site.held.use((store) => deviceOf(site, store, exchange))
 
-/** Sends one capture. */
 const upload: Endpoint = {
   method: 'POST', path: '/api/edge/artifacts', readsBody: true,
   described: {
@@ -230,7 +227,6 @@ const ending: Endpoint = {
   },
 }
 
-/** Who reads. */
 type FindReader = (...asked: Parameters<typeof deviceOf>) => EdgeParty | Session
 
 /** A device by its credential, or an operator by the token of a session. */

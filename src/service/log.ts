@@ -80,7 +80,6 @@ export class ServiceLog {
     this.#order = order
   }
 
-  /** It listens. */
   started(facts: {
     readonly origin: string
     readonly pid: number
@@ -99,7 +98,6 @@ export class ServiceLog {
     this.#tell('stop', {})
   }
 
-  /** A request was answered. */
   answered(answer: Answer): void {
     const kind = kindOf(answer)
     if (!this.#order.all && !this.#takes(kind, answer)) return

@@ -9,7 +9,6 @@ import { replyOf, replyOfThrown, type Reply } from './reply.js'
 /** A last use of a session is noted at most so often: each request would write a file otherwise. */
 export const touchEveryMs = 30_000
 
-/** What a request is performed with. */
 interface Performing {
   readonly world: World
   readonly place: WorkPlace

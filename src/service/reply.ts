@@ -63,7 +63,6 @@ interface Gave {
   readonly next: string | null
 }
 
-/** The reply to what a route gave. */
 export const replyOf = (route: Route, result: unknown, gave: Gave): Reply => {
   if (route.paged === true) return listReply(route, result as readonly unknown[], gave)
   return result instanceof Answered

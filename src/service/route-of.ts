@@ -68,7 +68,6 @@ const requestOf = <C extends AnyContract>(
   }) as RequestOf<C>
 }
 
-/** The route of an operation. */
 export const routeOf = <C extends AnyContract>(
   { contract, mode, run }: Operation<C>, place: Place, summary: string, asking: Asking<C> = {},
 ): Route => route(contract, place, summary, {

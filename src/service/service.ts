@@ -68,7 +68,6 @@ export interface Endpoint extends Placed {
   answer(exchange: Exchange, site: Site): Promise<Reply | null>
 }
 
-/** What a service is made of. */
 interface ServiceParts {
   readonly world: World
   readonly place: WorkPlace
@@ -127,9 +126,7 @@ const askedOf = async (route: Route, exchange: Exchange): Promise<Asked> => {
   return asked
 }
 
-const performHere = (
-  route: Route, site: Site, by: Asker, asked: Asked,
-): Promise<Reply> => {
+const performHere = (route: Route, site: Site, by: Asker, asked: Asked): Promise<Reply> => {
   const { world, place, held } = site
   return new Promise((resolve, reject) => {
     // The store is lent for as long as anything of the request goes on.
@@ -145,10 +142,7 @@ const performHere = (
 /** Whom a request is from. Throws `unauthorized`. */
 type FindAsker = (request: IncomingMessage) => Asker
 
-/** A route of operators as an endpoint. */
-export const operatorEndpoint = (
-  route: Route, askerOf: FindAsker = bearerOf,
-): Endpoint => ({
+export const operatorEndpoint = (route: Route, askerOf: FindAsker = bearerOf): Endpoint => ({
   method: route.method, path: route.path, described: route, readsBody: true,
   ...(route.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
@@ -231,9 +225,7 @@ export class Service {
   }
 
   /** Tells of what could not be read as a request, and was refused as such. */
-  unread(
-    requestId: string, { status, error: { code } }: HttpRefusal, listener: Listener,
-  ): void {
+  unread(requestId: string, { status, error: { code } }: HttpRefusal, listener: Listener): void {
     this.#log?.answered({
       requestId, method: null, endpoint: null, status, code, stack: null, tookMs: 0,
       elsewhere: listener.elsewhere !== undefined,
@@ -304,10 +296,7 @@ export class Service {
   }
 }
 
-/** Where a request was found to go. */
-interface Found {
-  endpoint: Endpoint | undefined
-}
+interface Found { endpoint: Endpoint | undefined }
 
 /** Code of a failure; null for an answer that is none. */
 const codeOf = (reply: Reply | null): string | null => {

@@ -39,9 +39,8 @@ import { govOf, operatorEndpoint, Service, type Endpoint } from './service.js'
 import type { TakesIn } from './taking-in.js'
 import { Threads } from './threads.js'
 
-/** Starting the service. */
 export const serve = contract({
-  name: 'serve', version: 1,
+  name: 'serve',
   input: closedObject({
     port: v.optional(strictInteger(1, 65_535)),
     page: v.optional(v.boolean()),
@@ -81,7 +80,6 @@ export const serve = contract({
   }),
 })
 
-/** What is told of a service. */
 interface Served {
   readonly identity: ServiceIdentity
   readonly certificateFile: string
@@ -189,9 +187,7 @@ const behind = (service: Service, listener: () => Listener): readonly [Handle, O
  * Listens for the page: plain HTTP, because no browser trusts a certificate that nobody vouches
  * for; loopback alone, on a free port of both families.
  */
-const listenForPage = async (
-  service: Service, desk: PageDesk,
-): Promise<readonly AnyServer[]> => {
+const listenForPage = async (service: Service, desk: PageDesk): Promise<readonly AnyServer[]> => {
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'http', landing: '/' })
   const { port, servers } = await listenLoopback(
@@ -229,9 +225,7 @@ const isAsKept = (
   && JSON.stringify(kept.public) === JSON.stringify(now.public)
 
 /** Starts it in the place that it holds. */
-const startIn = async (
-  order: ServeOrder, gov: Gov, held: HeldService,
-): Promise<StartedService> => {
+const startIn = async (order: ServeOrder, gov: Gov, held: HeldService): Promise<StartedService> => {
   const { world, place } = order
   const { stateDir, configDir } = place
   const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)

@@ -18,9 +18,7 @@ export const anchorBytes = 2 * slotBytes
  * The mark of an anchor. `torn`: the other slot does not seal, so that a later mark may have been
  * on its way into it; whether it was, the log says.
  */
-export interface Anchored extends Mark {
-  readonly torn: boolean
-}
+export interface Anchored extends Mark { readonly torn: boolean }
 
 /** What an anchor seals; `missing` where there is none, `forged` where no seal of the key is. */
 export type Reading = Anchored | 'missing' | 'forged'
@@ -33,7 +31,6 @@ const anchorShape = v.strictObject({
 
 const sealed = (keys: KeyRing, text: string): string => `${text} ${keys.hmac('anchor', text)}\n`
 
-/** The slot of a mark. */
 export const encodeSlot = (keys: KeyRing, storeId: string, mark: Mark): Buffer => {
   const { number, sequence, chain, policy_revision } = mark
   const text = canonicalJson({

@@ -30,9 +30,7 @@ export const writeAnchor = (
 }
 
 /** The anchored mark, or why there is none to believe. */
-export const readAnchor = (
-  files: Files, path: string, keys: KeyRing, storeId: string,
-): Reading => {
+export const readAnchor = (files: Files, path: string, keys: KeyRing, storeId: string): Reading => {
   const bytes = readWhole(files, path, fileBytesMax.anchor)
   return bytes === undefined ? 'missing' : readingOf(bytes, keys, storeId)
 }
@@ -54,7 +52,6 @@ class OwnFile {
     this.#reading = { ...mark, torn: false }
   }
 
-  /** What it holds. */
   get reading(): Reading {
     return this.#reading
   }

@@ -44,9 +44,7 @@ export const noteArrival = (
 }
 
 /** Names of all notes, those of live processes among them. */
-export const arrivalNames = (
-  stateDir: string, files: Files = nodeFiles,
-): readonly string[] => {
+export const arrivalNames = (stateDir: string, files: Files = nodeFiles): readonly string[] => {
   requireOwnFolders(files, stateDir, ['run', 'run/publishing'])
   const folder = placesOf(stateDir).arrivals
   return files.stat(folder) === undefined ? [] : files.list(folder)
@@ -70,9 +68,7 @@ export const readArrival = (
 }
 
 /** Removes a note; a missing one is fine. */
-export const dropArrival = (
-  stateDir: string, name: string, files: Files = nodeFiles,
-): void =>
+export const dropArrival = (stateDir: string, name: string, files: Files = nodeFiles): void =>
   orIoFailure('a note of a publication', () => removeFile(files, pathOf(stateDir, name)))
 
 /**

@@ -14,7 +14,6 @@ import type { PublishedNames } from './types.js'
 
 const shardOf = (storedSha256: string): string => storedSha256.slice(0, 2)
 
-/** Path of a stored file. */
 export const storedPath = (dir: string, storedSha256: string): string =>
   join(dir, shardOf(storedSha256), storedSha256)
 

@@ -65,14 +65,12 @@ interface Place extends ArtifactFolder {
   readonly keys: KeyRing
 }
 
-/** How a process uses artifacts. */
 interface ArtifactsUse {
   readonly mayWrite: boolean
   /** See `OpenOptions.heldBytes`. */
   readonly heldBytes?: number | undefined
 }
 
-/** Artifacts under `dir`, sealed with `keys`. */
 export const artifactsAt = (
   files: Files, dir: string, storeId: string, keys: KeyRing,
   { mayWrite, heldBytes }: ArtifactsUse,

@@ -32,7 +32,6 @@ import { rotate } from './snapshot/rotate.js'
 import type { FirstRecord, Problem, Turn, Tx, WitnessLog, WriteHookContext } from './types.js'
 import { StoreTx } from './view.js'
 
-/** What a writer writes to, and how. */
 interface CommitParts {
   readonly dir: string
   readonly places: Places
@@ -166,8 +165,7 @@ export class Committer {
     for (let rehearsals = 1; ; rehearsals += 1) {
       this.#rehearse(fn)
       try {
-        return await this.transact(verb, (tx) =>
-          this.#follower.readingNothing(() => fn(tx)), turn)
+        return await this.transact(verb, (tx) => this.#follower.readingNothing(() => fn(tx)), turn)
       } catch (error) {
         if (!(error instanceof NotLoaded)) throw error
         if (rehearsals >= rehearsalsMax) throw restless()
@@ -222,9 +220,7 @@ export class Committer {
     if (this.#rotatedAt > rotated) this.#foldOrNote({ mergeBytesMax: mergeBytesInBulk })
   }
 
-  #takeOne(
-    { sequence, chain, payload }: TakenRecord, effects: readonly (() => void)[],
-  ): void {
+  #takeOne({ sequence, chain, payload }: TakenRecord, effects: readonly (() => void)[]): void {
     const { files, witness } = this.#at
     const { generation } = this.#follower
     if (sequence <= generation.sequence) return this.#run(effects)
@@ -256,8 +252,7 @@ export class Committer {
   #rehearse(fn: (tx: Tx) => unknown): void {
     this.#follower.catchUp(false)
     this.#refusePoisoned()
-    this.#orPoison('writing the log', () =>
-      this.#confirmation.nameLog(this.#follower.generation))
+    this.#orPoison('writing the log', () => this.#confirmation.nameLog(this.#follower.generation))
     try {
       fn(new StoreTx(this.#follower.view()))
     } catch {
@@ -419,9 +414,7 @@ export class Committer {
     })
   }
 
-  #append(
-    verb: string, changes: ReturnType<StoreTx['finish']>, mark: NextMark | undefined,
-  ): void {
+  #append(verb: string, changes: ReturnType<StoreTx['finish']>, mark: NextMark | undefined): void {
     const { files } = this.#at
     const { generation } = this.#follower
     const payload = this.#payload(verb, changes, mark)

@@ -57,8 +57,7 @@ export const stateElsewhere = (next: string): Error =>
 /** The directory behind a store. `rejected` `state_elsewhere` where the truth lies elsewhere. */
 export const directoryOf = (store: Store): Directory => {
   if (isDirectory(store)) return store
-  throw stateElsewhere(
-    'Bring it back into this directory first, with `sallyport state unshare`.')
+  throw stateElsewhere('Bring it back into this directory first, with `sallyport state unshare`.')
 }
 
 /** The directory in which this machine has its files, if any: the one there is, or a replica. */

@@ -194,7 +194,6 @@ export class FileStore implements Directory {
     return this.#follower.generation
   }
 
-  /** See `Committer.rebasing`. */
   get rebasing(): boolean {
     return this.#committer.rebasing
   }
@@ -268,13 +267,11 @@ export class FileStore implements Directory {
     return { sequence, chain }
   }
 
-  /** See `Committer.propose`. */
   propose<T>(verb: string, fn: (tx: Tx) => T): Proposal<T> {
     this.#refuseReading()
     return this.#committer.propose(verb, fn)
   }
 
-  /** See `Committer.takeIn`. */
   async takeIn(
     verb: string, records: readonly TakenRecord[], effects: readonly (() => void)[] = [],
   ): Promise<void> {

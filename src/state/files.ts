@@ -311,7 +311,6 @@ export const temporaryName = (): string => {
 
 const temporaryForm = /^\.tmp-\d+-[0-9a-f]{16}-\d+$/
 
-/** Whether a name was made by `temporaryName`. */
 export const isTemporary = (name: string): boolean => temporaryForm.test(name)
 
 /** Gives back the room of files that came to nothing; what the disk says of that is not told. */

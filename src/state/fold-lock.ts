@@ -4,7 +4,6 @@ import { ioFailure } from './files.js'
 import { takeLock, type LockMaker } from './lock.js'
 import type { Places } from './paths.js'
 
-/** What the lock needs to be waited for. */
 interface FoldLockSite {
   readonly places: Places
   readonly lock: LockMaker

@@ -42,7 +42,6 @@ export const replacedFolders = (files: Files, dir: string): readonly OwnFolder[]
   return replaced
 }
 
-/** What `folder_replaced` says of one folder. */
 export const replacedMessage = (folder: OwnFolder): string =>
   `The folder ${folder} of the state directory is a link or a file.`
 

@@ -191,7 +191,6 @@ export class Follower {
     return facts === undefined || facts.ino !== log?.inode || facts.size < end
   }
 
-  /** See `SegmentPool.keepAtMost`. */
   keepAtMost(bytes: number): void {
     this.#pool.keepAtMost(bytes)
   }

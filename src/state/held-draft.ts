@@ -84,9 +84,7 @@ export class HeldDraft implements Draft {
   #inFile(): FileDraft {
     if (this.#file !== null) return this.#file
     const parts = this.#taken()
-    this.#file = new FileDraft(this.#folder, {
-      kind: 'nameless', announce: this.#announce,
-    })
+    this.#file = new FileDraft(this.#folder, { kind: 'nameless', announce: this.#announce })
     for (const part of parts) this.#file.append(part)
     return this.#file
   }

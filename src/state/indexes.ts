@@ -33,7 +33,6 @@ export const isIndexCollection = (
 const made = new WeakMap<CollectionSpec<unknown>, readonly IndexCollection[]>()
 const noIndexes: readonly IndexCollection[] = []
 
-/** The collections of all indexes of a collection, by name. */
 export const indexCollections = <T>(rows: CollectionSpec<T>): readonly IndexCollection[] => {
   if (rows.indexes === undefined) return noIndexes
   let collections = made.get(rows)
@@ -59,7 +58,6 @@ const escaped = (part: string): string =>
   part.replace(special, (one) => (one === '/' ? '%2F' : '%25'))
 const unescaped = (part: string): string => part.replaceAll('%2F', '/').replaceAll('%25', '%')
 
-/** The id of the entry under a key. */
 const entryId = (key: IndexKey, id: string): string => `${key.map(escaped).join('/')}/${id}`
 
 /** Ids of the entries of a row. */

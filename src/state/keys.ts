@@ -32,10 +32,8 @@ export const readKey = (files: Files, path: string): Buffer => {
   return Buffer.from(text.slice(0, 2 * keyBytes), 'hex')
 }
 
-/** The text of the file of a key. */
 export const keyText = (key: Buffer): string => `${key.toString('hex')}\n`
 
-/** A new key and the text of its file. */
 export const makeKey = (): { readonly key: Buffer; readonly text: string } => {
   const key = randomBytes(keyBytes)
   return { key, text: keyText(key) }

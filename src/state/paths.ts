@@ -71,7 +71,6 @@ const manifestName = /^manifest\.(\d{12})\.json$/
 
 const segmentForm = /^\d{12}\.\d{1,9}\.seg$/
 
-/** Whether a name is one of a snapshot file. */
 export const isSnapshotName = (name: string): boolean => segmentForm.test(name)
 
 const epochsOf = (names: readonly string[], form: RegExp): number[] =>

@@ -5,7 +5,6 @@ export const pendingFolder = 'pending'
 
 const nameForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json$/
 
-/** Name of the file of a key. */
 export const pendingName = (key: string): string => `${key}.json`
 
 /** Whether a name is one of such a file. */

@@ -25,10 +25,8 @@ export const stateFileShape = v.strictObject({
   /** What rows call this machine; left out on the machine that the state was made on. */
   machine: v.optional(v.pipe(v.string(), v.uuid())),
 })
-/** What STATE says. */
 export type StateFile = v.InferOutput<typeof stateFileShape>
 
-/** The text that the profile's seal covers. */
 export const profileSealText = (storeId: string, profile: unknown): string =>
   `${storeId}|${digestOf(profile)}`
 

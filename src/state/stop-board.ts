@@ -17,7 +17,6 @@ export const stopShape = v.strictObject({
   /** When it was asked for. */
   at: v.pipe(v.string(), v.isoTimestamp()),
 })
-/** One stop. */
 export type Stop = v.InferOutput<typeof stopShape>
 
 /** A stop that lies on the board. */

@@ -113,7 +113,6 @@ const sweepHalfWritten = (dir: string, nowMs: number): void => {
   }
 }
 
-/** The folder as the board of its store. */
 export const stopsAt = (dir: string): StopBoard => ({
   // The stop is in force before anything else of this process runs.
   put: async (stop) => { putStop(dir, stop) },

@@ -46,5 +46,4 @@ export const stopFoldersOf = (
  * folder of another user or environment, nobody who uses the store sees what lies in it.
  */
 export const isBesideKey = (stopFolder: string, files: Files = nodeFiles): boolean =>
-  ['.key', '.anchor'].some((end) =>
-    files.stat(stopFolder.replace(/\.stops$/, end)) !== undefined)
+  ['.key', '.anchor'].some((end) => files.stat(stopFolder.replace(/\.stops$/, end)) !== undefined)

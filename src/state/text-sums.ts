@@ -29,7 +29,6 @@ export class TextSet {
   #count = 0
   #isSorted = true
 
-  /** Takes a text in. */
   add(text: string): void {
     if (this.#count === this.#numbers.length) {
       const larger = new Float64Array(this.#numbers.length * 2)
@@ -107,7 +106,6 @@ export class TextPairs {
     return true
   }
 
-  /** Whether a key was taken in. */
   has(key: string): boolean {
     return this.#keys[this.#placeOf(this.#keyOf(key))] !== 0
   }

@@ -27,7 +27,6 @@ interface ViewHost {
   met(error: SallyportError): SallyportError
 }
 
-/** The first `limit` of some values. */
 function* firstOf<T>(values: Iterable<T>, limit = Number.POSITIVE_INFINITY): Generator<T> {
   let left = limit
   if (left <= 0) return

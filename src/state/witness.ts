@@ -5,7 +5,6 @@ import type { WitnessLog } from './types.js'
 
 const wholeEnd = (bytes: Buffer): number => bytes.lastIndexOf(0x0a) + 1
 
-/** The witness file at `path`. */
 export const witnessAt = (files: Files, path: string): WitnessLog => ({
   append: (line) => {
     if (line.includes('\n')) throw new TypeError('a witness line holds no newline')

@@ -210,7 +210,7 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   t.equal(folder.saved_folder, other)
   const [set, typed] = [['shots', 'config', 'set'], 'another value']
   const answers = [
-    other, true, true, true, typed, '900000', '50', 'leave it unset', '60 s', false, true,
+    other, true, true, true, typed, '$0.90', '50', 'leave it unset', '60 s', false, true,
   ]
   const yes = await world.run(set, { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)
@@ -222,6 +222,7 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   })
   t.match(yes.stderr, /With renew_proof on/, 'what it pays for is said before it is asked')
   t.match(yes.stderr, 'budget_microusd: not set -> $0.90 (900,000 µUSD)\n', 'the change is shown')
+  t.match(yes.stderr, /No image leaves then: There is no bound on what one request may cost\.\n/)
   const renews = await world.run(set, {
     terminal, answers: [other, 'keep', 'keep', 'leave it unset', 'keep', true, true],
   })

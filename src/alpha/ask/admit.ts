@@ -15,11 +15,10 @@ import { admitTask, findIdempotent } from '../../governance/board/admit.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { ceilingNext } from '../../governance/ledger/due.js'
 import { balances } from '../../governance/ledger/find-reservation.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { currentConsent } from '../../governance/policy/consents.js'
 import type { Consent, Task } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { alphaArtifactLabels, alphaCapability, alphaPurpose } from '../constants.js'
 import type { AlphaContext } from '../context.js'
@@ -146,18 +145,14 @@ const admitRow = (
  * What tells one content of a key from another; keyed, so that a copy of the state tells nothing
  * about a guessed question.
  */
-const requestDigest = (
-  { gov }: Pick<AlphaContext, 'gov'>, request: AskRequest,
-): string =>
+const requestDigest = ({ gov }: Pick<AlphaContext, 'gov'>, request: AskRequest): string =>
   gov.store.keyedDigest('alpha.request.v1', Buffer.from(canonicalJson({
     question: request.question,
     max_output_tokens: request.maxOutputTokens,
     goal_id: request.goalId,
   })))
 
-const replayOf = (
-  view: View, session: Session, request: AskRequest, digest: string,
-): Task | null =>
+const replayOf = (view: View, session: Session, request: AskRequest, digest: string): Task | null =>
   findIdempotent(view, session, {
     kind: alphaCapability, key: request.idempotencyKey, requestDigest: digest,
   })
@@ -190,7 +185,6 @@ export const checkQuestion = async (
   return { input, digest }
 }
 
-/** Seals a checked question. */
 export const sealQuestion = (
   { gov: { store } }: Pick<AlphaContext, 'gov'>, request: AskRequest, checked: CheckedQuestion,
 ): SealedQuestion => {

@@ -1,7 +1,7 @@
 /** One question, one answer, one receipt. What is sent is never sent again. */
 import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { AlphaContext } from '../context.js'
 import { askedBefore, checkQuestion, sealQuestion, type AskRequest } from './admit.js'
 import { answerOfTask, errorOfTask, repeatedAnswer, type AskResult } from './answer.js'
@@ -14,9 +14,7 @@ const isOutstanding = (error: unknown): boolean =>
   error instanceof SallyportError && error.code === 'operation_outstanding'
 
 /** Admits and runs, once it is its turn; another ask may have been faster all the same. */
-const runInTurn = async (
-  asking: Asking, request: AskRequest, turn: Turn,
-): Promise<AskKept> => {
+const runInTurn = async (asking: Asking, request: AskRequest, turn: Turn): Promise<AskKept> => {
   const { ctx, session } = asking
   const isAsked = (): boolean =>
     askedBefore(ctx.gov, ctx.gov.store.read(), session, request) !== null

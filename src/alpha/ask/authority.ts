@@ -170,9 +170,7 @@ export const answerStatus = (
   place: AskPlace, view: FreshView, task: Task, input: AlphaTextInput,
 ): AnswerStatus => {
   const { lost, suspended } = adoptionOf(judgeTask(place, view, task, input, 'adopt').denials)
-  return {
-    lost: lost === null ? null : toldName(lost, alphaToldAs), suspended: suspended !== null,
-  }
+  return { lost: lost === null ? null : toldName(lost, alphaToldAs), suspended: suspended !== null }
 }
 
 /**

@@ -67,12 +67,10 @@ const idOf = (system: Platform, arch: string): string => {
   return system.usesMusl() ? 'linux-musl' : `linux-${arch}`
 }
 
-/** The row of a machine. */
 export const platformRowOf = (system: Platform, arch: string): PlatformRow => {
   const id = idOf(system, arch)
   const [other] = platformRows.slice(-1) as [PlatformRow]
   return platformRows.find((row) => row.id === id) ?? other
 }
 
-/** The row of this machine. */
 export const thisPlatformRow = (): PlatformRow => platformRowOf(thisPlatform, machineArch)

@@ -65,7 +65,5 @@ export const olderNamesOf = (commands: CommandTable): readonly OlderName[] => [
 ]
 
 /** The older name that a line begins with; null for none. */
-export const olderNamed = (
-  commands: CommandTable, line: readonly string[],
-): OlderName | null =>
+export const olderNamed = (commands: CommandTable, line: readonly string[]): OlderName | null =>
   olderNamesOf(commands).find(({ name }) => name === line.slice(0, 2).join(' ')) ?? null

@@ -8,7 +8,6 @@ import {
   verbsOf, type CompletionTree,
 } from './tree.js'
 
-/** The fish script. */
 export const fishScript = (tree: CompletionTree): string =>
   [
     '# fish completion of sallyport',

@@ -11,7 +11,6 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 /** One of them. */
 export type Shell = (typeof shells)[number]
 
-/** Whole script for one shell. */
 export const completionScript = (
   shell: Shell, verbs: readonly DescribedVerb[], nouns: readonly DescribedNoun[],
 ): string => {

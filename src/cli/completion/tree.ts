@@ -64,7 +64,6 @@ export interface ArgumentOffers {
   readonly paths: boolean
 }
 
-/** What completes the arguments of a verb. */
 export const argumentOffers = (verb: DescribedVerb): ArgumentOffers => ({
   words: verb.arguments.flatMap((one) => one.choices),
   list: verb.arguments.map(({ name }) => listFor(verb, name)).find((one) => one !== null) ?? null,

@@ -64,7 +64,6 @@ export const olderHelp = (older: readonly OlderName[]): string => [
   '',
 ].join('\n')
 
-/** What `sallyport NOUN --help` prints. */
 export const nounHelp = async (noun: NounEntry, deps: VerbDeps): Promise<string> => {
   const rows: [string, string][] = []
   for (const entry of noun.verbs) {

@@ -69,7 +69,6 @@ export const helpSections = (meta: VerbMeta): string =>
 export const sentLines = (meta: VerbMeta): string[] =>
   (meta.contacts === true ? [sentSentence([...commonExits, ...meta.exits])] : [])
 
-/** The global flags, as rows of two columns. */
 export const globalFlagRows = (): [string, string][] =>
   globalFlags.map(({ long, value, text }) => [`${long} ${value ?? ''}`, text])
 

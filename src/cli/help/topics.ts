@@ -202,9 +202,7 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
   platforms: { summary: 'where this runs, and what is missing there', text: platformsTopic },
   consent: { summary: 'what must be current before anything is contacted', text: consent },
   money: { summary: 'ceiling, holds, charges and liabilities', text: money },
-  profile: {
-    summary: 'the built-in provider, and the form of a profile file', text: profileTopic,
-  },
+  profile: { summary: 'the built-in provider, and the form of a profile file', text: profileTopic },
   'real-key': {
     summary: 'which key or token to make where, with the least rights',
     text: realKeyTopic,
@@ -225,6 +223,5 @@ export const topicNames: readonly string[] = Object.keys(topics)
 export const topicText = (name: string): string | null =>
   Object.hasOwn(topics, name) ? (topics[name]?.text ?? null) : null
 
-/** One line per topic. */
 export const topicList = (): [string, string][] =>
   Object.entries(topics).map(([name, { summary }]) => [name, summary])

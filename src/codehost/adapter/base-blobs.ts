@@ -4,7 +4,7 @@ import { runOrder } from '../../contact/engine.js'
 import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import type { Connection } from '../../governance/connections/connection-rows.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
@@ -43,9 +43,7 @@ const bytesOf = (
   return bytes
 }
 
-const readAll = async (
-  get: Get, through: Connection, { ids, take }: BlobsWish,
-): Promise<true> => {
+const readAll = async (get: Get, through: Connection, { ids, take }: BlobsWish): Promise<true> => {
   const name = repositoryOf(through.repository)
   await inPool(ids, atOnce, async (id) => {
     const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)

@@ -68,9 +68,7 @@ const payloadOf = (told: FollowTold, id: number, of: Provenance): Payload => ({
 })
 
 /** Judges a readback; `read` throws where the body is not whole. Total. */
-export const judgedRead = (
-  reply: HttpsReply, read: (body: Uint8Array) => Payload,
-): ReadVerdict => {
+export const judgedRead = (reply: HttpsReply, read: (body: Uint8Array) => Payload): ReadVerdict => {
   const { status, body } = reply
   const none = (reason: ReadReason): ReadVerdict =>
     ({ kind: 'no_evidence', reason, status, back: backOf(reply) })

@@ -70,9 +70,7 @@ const scopesOf = (headers: HttpsReply['headers']): readonly string[] | null => {
     .filter((scope) => /^[a-z_:]{1,64}$/.test(scope))
 }
 
-const repositoryOf = (
-  told: Told, headers: HttpsReply['headers'],
-): HostRepository | null => {
+const repositoryOf = (told: Told, headers: HttpsReply['headers']): HostRepository | null => {
   const { id, full_name: fullName, default_branch: defaultBranch, archived } = told
   return !isFullName(fullName) ? null : {
     id, fullName, defaultBranch, isPrivate: told.private, archived,
@@ -94,7 +92,6 @@ export const refusalOf = (reply: HttpsReply): RepositoryRefusal | null => {
 export const refusedAs = (code: RepositoryRefusal, reply: HttpsReply): Refused =>
   ({ kind: 'refused', code, status: reply.status, back: backOf(reply) })
 
-/** Judges the reply to a read of one repository. */
 export const judgeRepositoryReply = (reply: HttpsReply): RepositoryVerdict => {
   const code = refusalOf(reply)
   if (code !== null) return refusedAs(code, reply)

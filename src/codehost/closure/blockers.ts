@@ -84,18 +84,14 @@ export const closureBlockers = {
   readback_ambiguous: {
     text: 'The host answered with a list where one object was asked for.', next: again,
   },
-  readback_malformed: {
-    text: 'The host’s reply is not what its description says.', next: again,
-  },
+  readback_malformed: { text: 'The host’s reply is not what its description says.', next: again },
   readback_encoded: {
     text: 'The host encoded its reply although none was asked for.', next: again,
   },
   readback_redirected: {
     text: 'The host names another place; no redirect is followed.', next: connectAnew,
   },
-  readback_too_large: {
-    text: 'A reply is larger than one reply may be.', next: connectAnew,
-  },
+  readback_too_large: { text: 'A reply is larger than one reply may be.', next: connectAnew },
   readback_truncated: { text: 'The host’s reply was cut off.', next: again },
   host_failed: { text: 'The host failed (a status from 500).', next: again },
   host_unreachable: { text: 'The host could not be reached.', next: again },

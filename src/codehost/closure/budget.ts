@@ -23,9 +23,7 @@ export class ReadBudget {
   #raw = 0
   #decoded = 0
 
-  constructor(
-    limits: ReadLimits & { readonly decodedBytesMax?: number },
-  ) {
+  constructor(limits: ReadLimits & { readonly decodedBytesMax?: number }) {
     this.#limits = limits
     this.#decodedBytesMax = limits.decodedBytesMax ?? Number.MAX_SAFE_INTEGER
   }

@@ -8,10 +8,9 @@ import { isoFromMs } from '../../base/clock.js'
 import { newId } from '../../base/ids.js'
 import { readUnrecorded } from '../../contact/unrecorded.js'
 import { discardStored, discardUnnamed } from '../../governance/artifacts.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { liveSession, sessionMoment } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
 import { boundOf } from '../adapter/reads.js'
@@ -40,7 +39,6 @@ import type { ReadRequest } from '../jobs/closed/request.js'
 import { closureCollection, type Closure } from '../jobs/closed/closed-job-rows.js'
 import { covered, partyOf, requireUnstopped } from './stops.js'
 
-/** What is asked for. */
 interface CloseOrder {
   readonly jobId: string
   readonly read: ReadRequest

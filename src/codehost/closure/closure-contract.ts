@@ -1,10 +1,9 @@
 /** What goes in and comes out of the operations on closures. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { contract } from '../../base/contract.js'
 import { behindRow } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import type { ClosedCapacity } from './close.js'
 import type { Inspection } from './look.js'
 import { closureReceiptShape } from '../jobs/closed/receipt-shape.js'
@@ -18,7 +17,7 @@ export type ClosedDocument = v.InferOutput<typeof closedShape>
 
 /** Closing capacity: the receipt, as it lies in the store. */
 export const codehostCloseCapacity = contract({
-  name: 'codehost.close-capacity', version: 1,
+  name: 'codehost.close-capacity',
   input: closedObject({
     job: text,
     acknowledged_capacity_close: v.optional(v.boolean()),
@@ -49,7 +48,6 @@ const closureLine = v.strictObject({
   no_learning: v.literal(true),
   history_unchanged: v.literal(true),
 })
-/** A closure in a list. */
 export type ClosureLine = v.InferOutput<typeof closureLine>
 
 const lineOf = ({ receipt, ...row }: Closure): ClosureLine => ({
@@ -66,7 +64,6 @@ const shownClosure = v.strictObject({
   /** The receipt as canonical JSON, where that was asked for. */
   canonical: nullableText,
 })
-/** One closure with its receipt. */
 type ShownClosureDocument = v.InferOutput<typeof shownClosure>
 
 /** What was found: a list, or the one that was named. */
@@ -77,7 +74,7 @@ const isList = (found: FoundClosures): found is readonly Closure[] => Array.isAr
 
 /** Closures: a list, newest first, or the one that is named. */
 export const codehostClosures = contract({
-  name: 'codehost.closures', version: 1,
+  name: 'codehost.closures',
   input: closedObject({
     closure: v.optional(text), receipt: v.optional(v.boolean()), after: behindRow('cls'),
     limit: v.optional(strictInteger(1, 1_000)),
@@ -116,18 +113,17 @@ const inspectionDocument = ({ jobId, read, verdict }: Inspection): InspectionDoc
 
 /** Inspecting a kept request; no path of its own is told by the specification (C-143). */
 export const codehostInspect = contract({
-  name: 'codehost.inspect', version: 1,
+  name: 'codehost.inspect',
   input: closedObject({ job: text, idempotency_key: v.optional(text) }),
   output: inspectionShape, toDocument: inspectionDocument,
 })
 
 const discardedShape = v.strictObject({ ...inspection, discarded: v.literal(true) })
-/** What was dropped. */
 type DiscardDocument = v.InferOutput<typeof discardedShape>
 
 /** Dropping a kept request that is decided. */
 export const codehostDiscard = contract({
-  name: 'codehost.discard', version: 1,
+  name: 'codehost.discard',
   input: closedObject({ job: text, idempotency_key: v.optional(text) }),
   output: discardedShape,
   toDocument: (found: Inspection): DiscardDocument =>

@@ -8,9 +8,8 @@ import { digestOf } from '../../base/canonical.js'
 import type { Tried } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { requireLiveRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { historyRoom } from '../../state/history/append.js'
 import { historyHead } from '../../state/history/read-history.js'
 import type { ArtifactRef, HistorySpec, Tx, View } from '../../state/types.js'
@@ -156,9 +155,7 @@ export interface Committed {
  * Commits; by `tried` it says when rows may name what was sealed. Throws what the bindings,
  * eligibility and session say, and what the lock and the disk do; then nothing was closed.
  */
-export const commitClosure = (
-  gov: Gov, prepared: Prepared, tried: Tried,
-): Promise<Committed> => {
+export const commitClosure = (gov: Gov, prepared: Prepared, tried: Tried): Promise<Committed> => {
   const { session, jobId, read, bindings, lastUseMs } = prepared
   const { root_id: rootId } = session.root
   // It is asked twice: first only for what it reads.

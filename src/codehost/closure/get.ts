@@ -20,7 +20,6 @@ export type ClosureGet = <V>(
 interface ClosureGetHow {
   /** Left out: the limit of all other replies. */
   readonly replyBytesMax?: number
-  /** A list is asked for. */
   readonly list?: true
 }
 
@@ -65,7 +64,6 @@ const lost = (
   throw cause instanceof Error ? cause : new TypeError(`a request ended without a cause: ${code}`)
 }
 
-/** The reads of one closure of a job. */
 export const closureGet = (
   jobId: string, baseUrl: string, budget: ReadBudget, { send, key, deadline }: ReadParts,
 ): ClosureGet => async (path, judge, how = {}) => {

@@ -6,7 +6,7 @@
  */
 import { findTask } from '../../governance/board/place.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { historyPage } from '../../state/history/read-history.js'
 import type { View } from '../../state/types.js'
 import { effectHistory } from '../jobs/histories.js'
@@ -41,7 +41,6 @@ const notClosable = (view: View, { root }: Session, job: Job): NotClosable | nul
   return isRegistered(view, job) ? null : 'plan'
 }
 
-/** What is shown of a job's closure. */
 export const closureView = (view: View, session: Session, job: Job): ClosureView => ({
   notClosable: notClosable(view, session, job),
   closure: job.closed === null

@@ -8,8 +8,7 @@ import { blockerOf } from './readback.js'
 
 /** Throws `blocked` `closure_blocked` where it is not, or nobody can tell. */
 export const requireSameRepository = async (get: ClosureGet, job: Job): Promise<void> => {
-  const seen = await get(
-    hostPath.repository(repositoryOf(job.repository)), judgeRepositoryReply)
+  const seen = await get(hostPath.repository(repositoryOf(job.repository)), judgeRepositoryReply)
   if (seen.kind === 'refused') {
     throw closureBlocked(blockerOf[seen.code], job.job_id, undefined, seen.back)
   }

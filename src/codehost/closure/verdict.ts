@@ -21,7 +21,6 @@ export type PendingVerdict =
   | { readonly verdict: 'stale'; readonly reason: StaleReason }
   | { readonly verdict: 'inconclusive' }
 
-/** The closure that a key is bound to. */
 export const closureOfKey = (view: View, key: string): Closure | undefined =>
   rowsUnder(view, closureCollection, closuresByKey, { under: [key], limit: 1 })[0]?.doc
 

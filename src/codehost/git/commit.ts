@@ -82,7 +82,6 @@ export const personOf = (text: string): Omit<Identity, 'date'> => {
   return { name: who, email: where }
 }
 
-/** What is wrong with a person, or null. */
 export const identityReason = (person: Identity): CommitReason | null => {
   const texts = [person.name, person.email]
   if (!isWellFormed(person.name) || !name.test(person.name)) return 'name_form'
@@ -91,7 +90,6 @@ export const identityReason = (person: Identity): CommitReason | null => {
   return secondsOf(person.date) === null ? 'date_form' : null
 }
 
-/** What is wrong with a message, or null. */
 export const messageReason = (message: string): CommitReason | null => {
   if (message.trim() === '') return 'message_empty'
   if (!isWellFormed(message)) return 'message_not_unicode'

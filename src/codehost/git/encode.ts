@@ -50,5 +50,4 @@ export const base64Encoder = (): PieceEncoder => {
   }
 }
 
-/** Bytes of the base64 of so many bytes. */
 export const base64BytesOf = (bytes: number): number => 4 * Math.ceil(bytes / 3)

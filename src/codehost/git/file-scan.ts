@@ -21,7 +21,6 @@ interface FileScan {
   end(): ScannedBytes
 }
 
-/** Begins the scan of a file of `bytes` bytes. */
 export const fileScan = (bytes: number): FileScan => {
   const hash = objectHash('blob', bytes)
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

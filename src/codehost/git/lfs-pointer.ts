@@ -15,6 +15,5 @@ const form = new RegExp(
   String.raw`^version (?:https://(?:git-lfs|hawser)\.github\.com/spec/v1|http://git-media\.io/v/2)`
   + String.raw`\r?\n(?:[^\n]+\n)*oid sha256:[0-9a-f]{64}\r?\n`)
 
-/** Whether these bytes are a pointer. */
 export const isLfsPointer = (bytes: Buffer): boolean =>
   mayBeLfsPointer(bytes.length) && form.test(bytes.toString('latin1'))

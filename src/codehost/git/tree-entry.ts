@@ -36,6 +36,5 @@ export const treeBytes = (entries: readonly TreeEntry[]): Buffer =>
   Buffer.concat(sortedEntries(entries).flatMap(({ mode, name, id }) =>
     [Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`, 'utf8'), rawId(id)]))
 
-/** The id of a tree object. */
 export const treeId = (entries: readonly TreeEntry[]): ObjectId =>
   objectId('tree', treeBytes(entries))

@@ -27,7 +27,6 @@ export interface FileEntry {
   readonly id: ObjectId
 }
 
-/** Sizes of a tree with everything below it. */
 interface TreeSize {
   /** Rows of its recursive listing. */
   readonly entries: number
@@ -110,9 +109,7 @@ const compute = (children: ReadonlyMap<string, Leaf | GitTree>): Computed => {
     rowBytes += child.size.rowBytes
     objectBytes += child.size.objectBytes
   }
-  return {
-    id: objectId('tree', bytes), size: { entries: rows, pathBytes, rowBytes, objectBytes },
-  }
+  return { id: objectId('tree', bytes), size: { entries: rows, pathBytes, rowBytes, objectBytes } }
 }
 
 /** A tree without entries. */

@@ -39,7 +39,6 @@ interface UnderWay {
   readonly fence: number
 }
 
-/** What is judged. */
 interface WriteCase {
   readonly moment: Moment
   readonly job: Job
@@ -51,9 +50,7 @@ interface WriteCase {
   readonly host: { readonly sealed: string; readonly asked: string }
 }
 
-interface ConnectedCase extends WriteCase {
-  readonly connection: Connection
-}
+interface ConnectedCase extends WriteCase { readonly connection: Connection }
 
 const connectedPart = (one: WriteCase): ConnectedCase | null =>
   (one.connection === undefined ? null : { ...one, connection: one.connection })

@@ -39,7 +39,6 @@ export const sealedApproval = (jobId: string, approval: Omit<Approval, 'sha256'>
 export const isWholeApproval = (jobId: string, { sha256, ...approval }: Approval): boolean =>
   sealedApproval(jobId, approval).sha256 === sha256
 
-/** One run of a job. */
 export const runDigest = (job: Job, run: {
   readonly attempt: number
   readonly operationId: string

@@ -19,9 +19,7 @@ const postsWindowMs = 3_600_000
  * POSTs of a token in the 60 minutes before `nowMs`. Read are the jobs that changed within them and
  * no others.
  */
-export const earlierPosts = (
-  view: View, tokenFingerprint: string, nowMs: number,
-): number => {
+export const earlierPosts = (view: View, tokenFingerprint: string, nowMs: number): number => {
   const since = isoFromMs(nowMs - postsWindowMs)
   return rowsUnder(view, jobCollection, jobsByToken, {
     under: [tokenFingerprint], from: hourOf(since),

@@ -52,9 +52,7 @@ const standingOf = (
   if (entry.type === 'contacted') {
     return {
       ...before, standing: 'contacted', bodySha256: entry.body_sha256,
-      contact: {
-        markedMs: msFromIso(entry.at), endedMs: null, ahead: entry.host_ahead ?? null,
-      },
+      contact: { markedMs: msFromIso(entry.at), endedMs: null, ahead: entry.host_ahead ?? null },
     }
   }
   const { outcome, remote_id: remoteId, reason, status } = entry

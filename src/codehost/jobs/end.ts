@@ -43,9 +43,7 @@ interface Ending {
 }
 
 /** The task waits for a person. */
-const blockTask = (
-  tx: Tx, now: string, taskId: string, kind: string, reason: string,
-): void => {
+const blockTask = (tx: Tx, now: string, taskId: string, kind: string, reason: string): void => {
   moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
 }
 
@@ -74,9 +72,7 @@ const endFree = ({ tx, now, run, job }: Ending, end: 'blocked' | 'failed', why: 
   }
   if (end === 'failed') tx.mark()
   const state = cancelled ? 'cancelled' : end
-  return {
-    job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
-  }
+  return { job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why }
 }
 
 /** The task waits for a person, and the connection stays occupied. */
@@ -133,9 +129,7 @@ const openReason = (post: Seen['post']): string => {
 }
 
 /** Writes the end of a run that proved nothing to be whole. */
-export const endUnproven = (
-  tx: Tx, now: string, run: Running<Claimed>, seen: Seen,
-): Ran => {
+export const endUnproven = (tx: Tx, now: string, run: Running<Claimed>, seen: Seen): Ran => {
   const job = getJob(tx, run.claimed.jobId)
   const ending: Ending = { tx, now, run, job, seen }
   const { post, unsent } = seen

@@ -4,7 +4,7 @@
  * to C-074).
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../base/schema.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { historyRoom } from '../../state/history/append.js'
@@ -78,7 +78,6 @@ const checkpointEntry = v.variant('what', [
     producer: text, receipt_sha256: sha256, recovery_contract: v.literal('V3'),
   }),
 ])
-/** One line of the checkpoints. */
 type CheckpointEntry = v.InferOutput<typeof checkpointEntry>
 /** How a job came to occupy its connection, and how it left it. */
 export const checkpointHistory: HistorySpec<CheckpointEntry> = historySpec({

@@ -3,7 +3,7 @@
  * session and credential, and how far it came. What was sent is told by the histories beside.
  */
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, nullableText, sha256, text } from '../../base/schema.js'
 import { byTail } from '../../governance/by-tail.js'
 import { authorShape } from '../../governance/connections/connection-rows.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
@@ -136,32 +136,22 @@ const jobShape = v.strictObject({
   created_at: iso,
   updated_at: iso,
 })
-/** One job. */
 export type Job = v.InferOutput<typeof jobShape>
 
 /** Jobs of an owner, in the order of their ids, which is that of time. */
-export const jobsByOwner: Index<Job> = {
-  name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
-}
-/** Jobs of an owner by state. */
+export const jobsByOwner: Index<Job> = { name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]] }
 export const jobsByOwnState: Index<Job> = {
   name: 'owner_state', parts: 2, keysOf: ({ owner, state }) => [[owner, state]],
 }
-/** Jobs by state, whoever's they are. */
-export const jobsByState: Index<Job> = {
-  name: 'state', parts: 1, keysOf: ({ state }) => [[state]],
-}
-/** Jobs of an owner by connection. */
+export const jobsByState: Index<Job> = { name: 'state', parts: 1, keysOf: ({ state }) => [[state]] }
 export const jobsByConnection: Index<Job> = {
   name: 'owner_connection', parts: 2,
   keysOf: ({ owner, connection_id: connection }) => [[owner, connection]],
 }
-/** Jobs of an owner by connection and state. */
 export const jobsByConnectionState: Index<Job> = {
   name: 'owner_connection_state', parts: 3,
   keysOf: ({ owner, connection_id: connection, state }) => [[owner, connection, state]],
 }
-/** Jobs by the key of their request. */
 export const jobsByKey: Index<Job> = {
   name: 'key', parts: 1, keysOf: ({ idempotency_key: key }) => [[key]],
 }
@@ -191,7 +181,6 @@ export const closedByConsent: Index<Job> = {
 /** Jobs by the end of their ids. */
 export const jobsByTail = byTail<Job>(({ job_id: id }) => id)
 
-/** Jobs by id. */
 export const jobCollection: CollectionSpec<Job> = {
   name: 'codehost_jobs', schema: jobShape, partition: 'hash256',
   indexes: [
@@ -218,12 +207,10 @@ const standingShape = v.strictObject({
 /** A finite authority that stands for the approval of follow-through jobs. */
 export type Standing = v.InferOutput<typeof standingShape>
 
-/** Standing authorities of a connection. */
 export const standingByConnection: Index<Standing> = {
   name: 'connection', parts: 1, keysOf: ({ connection_id: connection }) => [[connection]],
 }
 
-/** Standing authorities by id. */
 export const standingCollection: CollectionSpec<Standing> = {
   name: 'codehost_standing', schema: standingShape, partition: 'hash256',
   indexes: [standingByConnection],

@@ -1,10 +1,9 @@
 /** What goes in and comes out of the operations on jobs. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { nullableCommand, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { behindRow } from '../../base/page.js'
 import type { Recorded } from '../../governance/stops/act.js'
@@ -85,7 +84,6 @@ const isUnattended = (command: string | null): boolean => {
 const nextStepDocument = ({ text: told, command, forGood }: NextStep): JobDocument['way_on'] =>
   ({ text: told, command, for_good: forGood, unattended: isUnattended(command) })
 
-/** The consent of a job, within documents. */
 export const consentDocument = ({ consent }: Job): JobDocument['consent'] =>
   ({ id: consent.consent_id, revision: consent.revision, expires_at: consent.expires_at })
 
@@ -111,11 +109,10 @@ export const jobDocument = (job: Job, way = nextStep(job)): JobDocument => ({
 })
 
 const oneJob = {
-  document: 'codehost.job', version: 1, output: jobShape,
+  document: 'codehost.job', output: jobShape,
   toDocument: (job: Job) => jobDocument(job),
 } as const
 
-/** Preparing an issue, a comment or a publication. */
 export const codehostPrepare = contract({
   ...oneJob,
   name: 'codehost.prepare',
@@ -140,10 +137,8 @@ const standingShape = v.strictObject({
   id: text, connection: text, consent: text, actions: v.array(v.picklist(codehostActions)),
   issued_at: text, expires_at: text, jobs_max: number, jobs_used: number,
 })
-/** A standing authority as a document. */
 type StandingDocument = v.InferOutput<typeof standingShape>
 
-/** The document of a standing authority. */
 export const standingDocument = (one: Standing): StandingDocument => ({
   id: one.standing_id, connection: one.connection_id, consent: one.consent_id,
   actions: [...one.actions], issued_at: one.issued_at, expires_at: one.expires_at,
@@ -160,12 +155,11 @@ const approvedShape = v.strictObject({
   job: v.nullable(jobShape),
   standing: v.nullable(standingShape),
 })
-/** An approval as a document. */
 export type ApprovedDocument = v.InferOutput<typeof approvedShape>
 
 /** Approving a job by the digest of its preview, or giving a standing authority. */
 export const codehostApprove = contract({
-  name: 'codehost.approve', version: 1, output: approvedShape,
+  name: 'codehost.approve', output: approvedShape,
   input: closedObject({
     job: v.optional(text),
     preview_digest: v.optional(text),
@@ -180,7 +174,6 @@ export const codehostApprove = contract({
     : { kind: 'standing', job: null, standing: standingDocument(done.standing) }),
 })
 
-/** Running one job. */
 export const codehostResume = contract({
   ...oneJob, name: 'codehost.resume', input: closedObject({ job: text }),
 })
@@ -212,7 +205,7 @@ const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
 
 /** Running jobs: the one that is named, or with `approved` all that wait. */
 export const codehostRun = contract({
-  name: 'codehost.run', version: 1, output: ranShape,
+  name: 'codehost.run', output: ranShape,
   input: closedObject({ job: v.optional(text), approved: v.optional(v.boolean()) }),
   toDocument: (results: readonly RoutineResult[]): RanDocument => ({
     jobs: results.map(({ job, way, failure }) => ({
@@ -256,14 +249,12 @@ const closureOf = ({ closure }: ClosureView): ListedJobDocument['closure'] => {
 
 const listedDocument = (shown: JobOnItsWay & ClosureView): ListedJobDocument => ({
   ...jobDocument(shown.job, shown.way), closure: closureOf(shown),
-  closable: {
-    now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false,
-  },
+  closable: { now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false },
 })
 
 /** The operator's jobs, newest first. */
 export const codehostJobs = contract({
-  name: 'codehost.jobs', version: 1,
+  name: 'codehost.jobs',
   input: closedObject({
     connection: v.optional(text),
     state: v.optional(v.picklist(jobStates)),
@@ -287,12 +278,10 @@ const shownShape = v.strictObject({
   /** The sealed readback that was asked for, as canonical JSON. */
   readback: nullableText,
 })
-/** A job with one of its histories. */
 export type ShownJobDocument = v.InferOutput<typeof shownShape>
 
-/** One job. */
 export const codehostJob = contract({
-  name: 'codehost.job.show', version: 1, output: shownShape,
+  name: 'codehost.job.show', output: shownShape,
   input: closedObject({
     job: text, history: v.optional(v.picklist(historyNames)), readback: v.optional(text),
   }),
@@ -306,7 +295,6 @@ export const codehostJob = contract({
   }),
 })
 
-/** Giving a job up. */
 export const codehostCancel = contract({
   ...oneJob, name: 'codehost.cancel', input: closedObject({ job: text }),
   toDocument: ({ job, recorded }: { readonly job: Job; readonly recorded: Recorded | null }) =>

@@ -11,7 +11,6 @@ import { effectLedger, type EffectLedger } from './effects.js'
 import { appendEntry, effectHistory, jobEntries, lastEntry, type EffectEntry } from './histories.js'
 import type { Job } from './job-rows.js'
 
-/** The ledger of a job as of one view. */
 export const ledgerOf = (view: Pick<View, 'get' | 'range'>, jobId: string): EffectLedger =>
   effectLedger(jobEntries(view, effectHistory, jobId))
 

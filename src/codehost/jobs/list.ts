@@ -1,8 +1,7 @@
 /** Looking at jobs: a list, or one of them with a history. */
 import { fail } from '../../base/errors.js'
 import { historyHead, historyLines } from '../../state/history/read-history.js'
-import type { Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
 import type { StandingConnection } from '../../governance/connections/find-connection.js'
@@ -12,10 +11,10 @@ import {
   jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
   type JobState,
 } from './job-rows.js'
+import type { ShownJobDocument } from './jobs-contract.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
-/** Which jobs are wanted. */
 interface JobFilter {
   readonly connection?: string | undefined
   readonly state?: JobState | undefined
@@ -68,17 +67,8 @@ export const openJobCount = (view: View, state: JobState): number =>
     .filter(({ doc }) => doc.closed === null
       && (doc.reserved || state === 'unknown_external_effect')).length
 
-/** A history of a job as it is counted. */
-export interface JobHistory {
-  readonly name: JobHistoryName
-  readonly entries: number
-  readonly bytes: number
-  readonly entries_max: number
-  readonly bytes_max: number
-  readonly digest: string
-  /** Canonical JSON of each entry, oldest first. */
-  readonly lines: readonly string[]
-}
+/** A history of a job as it is counted, with canonical JSON of each entry, oldest first. */
+export type JobHistory = NonNullable<ShownJobDocument['history']>
 
 const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory => {
   const spec = jobHistories[name] as HistorySpec<unknown>

@@ -54,8 +54,7 @@ const waitsForAPerson: readonly WriteDenial[] = ['approval_missing']
 const denialsOf = (
   gov: Gov, view: View, job: Job, phase: Phase = 'admit',
 ): readonly WriteDenial[] =>
-  (orUndefined(() => writeDenials(
-    { gov, sealedHost: codehostBase(gov) }, view, job, phase)) ?? [])
+  (orUndefined(() => writeDenials({ gov, sealedHost: codehostBase(gov) }, view, job, phase)) ?? [])
     .map(({ name }) => name as WriteDenial).filter((name) => !waitsForAPerson.includes(name))
 
 /** Whether what is left of a job would be sent now, as far as rows and time tell. */
@@ -113,9 +112,7 @@ const waitingWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =>
     command: `sallyport codehost cancel ${job.job_id}`, forGood: false,
   })
 
-const wayOfRows = (
-  gov: Gov, view: View, job: Job, revision: number | undefined,
-): NextStep => {
+const wayOfRows = (gov: Gov, view: View, job: Job, revision: number | undefined): NextStep => {
   const way = nextStep(job, revision)
   if (way.forGood || job.closed !== null) return way
   if (isIdle(job)) return waitingWay(gov, view, job, way)
@@ -144,6 +141,5 @@ export const nextStepNow = (gov: Gov, view: View, job: Job): NextStep => {
     ? { ...way, command: closeLineNow(gov, job, revision) } : way
 }
 
-/** A job with its way on. */
 export const onItsWay = (gov: Gov, view: View, job: Job): JobOnItsWay =>
   ({ job, way: nextStepNow(gov, view, job) })

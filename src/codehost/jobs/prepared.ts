@@ -11,7 +11,7 @@ import { requireOwnConnection } from '../../governance/connections/find-connecti
 import type { Connection, Grant } from '../../governance/connections/connection-rows.js'
 import { defaultGoal, requireOpenGoal } from '../../governance/goals.js'
 import { noteNamed } from '../../governance/session/named.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { secretFingerprint, vaultDigest, vaultIdentity } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, Store, Tx, View } from '../../state/types.js'
@@ -178,9 +178,7 @@ export const registerJobArtifact = (
 }
 
 /** Writes a prepared job; its plan is registered in its ledger before anything is. */
-export const writeJob = (
-  tx: Tx, now: string, job: Job, artifacts: readonly JobArtifact[],
-): Job => {
+export const writeJob = (tx: Tx, now: string, job: Job, artifacts: readonly JobArtifact[]): Job => {
   appendEntry(tx, effectHistory, job.job_id, {
     type: 'plan', at: now, artifact_id: job.plan.artifact_id, sha256: job.plan.sha256,
     effects: job.plan.effects, authority_sha256: job.authority_sha256,

@@ -1,6 +1,5 @@
 /** Looking at what a job will send, out of its sealed plan. */
-import type { Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Gov, Session } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import { requirePrerequisites } from './boundary.js'
@@ -25,9 +24,7 @@ export interface Preview {
  * before any of it. Throws `unauthorized`: `root_replaced`, `codehost_write_denied`,
  * `codehost_too_short`.
  */
-export const requirePreviewable = (
-  gov: Gov, view: View, session: Session, jobId: string,
-): Job => {
+export const requirePreviewable = (gov: Gov, view: View, session: Session, jobId: string): Job => {
   const job = requireOwnJob(view, session, jobId)
   requireOriginalRoot(job, session)
   if (job.state === 'prepared' || job.state === 'approved' || needsApprovalAgain(job)) {
@@ -42,9 +39,7 @@ export const requirePreviewable = (
  * What a job will send, byte for byte. Throws what `requirePreviewable` throws, and `damaged` where
  * the sealed plan is not its own.
  */
-export const previewJob = (
-  gov: Gov, session: Session, jobId: string,
-): Preview => {
+export const previewJob = (gov: Gov, session: Session, jobId: string): Preview => {
   const view = gov.store.read()
   const job = requirePreviewable(gov, view, session, jobId)
   const isPublication = job.native_kind === publicationKind

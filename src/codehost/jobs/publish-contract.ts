@@ -1,8 +1,7 @@
 /** What goes in and comes out of `codehost publish`. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import type { Gov } from '../../governance/context.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { codehostBase } from '../context.js'
@@ -63,9 +62,7 @@ const branchOf = (gov: Gov, job: Job): string | null => orUndefined(() => {
 }) ?? null
 
 /** The same of a job as it is now. */
-export const publishedNow = (
-  gov: Gov, job: Job, preview: Preview | null = null,
-): Published => ({
+export const publishedNow = (gov: Gov, job: Job, preview: Preview | null = null): Published => ({
   ...onItsWay(gov, gov.store.read(), job), preview, branch: branchOf(gov, job),
   url: job.remote === null ? null
     : pullAddress(codehostBase(gov), job.repository, job.remote.id),
@@ -84,7 +81,7 @@ const publishDocument = ({ job, way, branch, url, preview }: Published): Publish
 
 /** From a folder to a pull request, or one half of that way. */
 export const codehostPublish = contract({
-  name: 'codehost.publish', version: 1, output: publishShape, toDocument: publishDocument,
+  name: 'codehost.publish', output: publishShape, toDocument: publishDocument,
   input: closedObject({
     /** The folder, or with `preview_digest` the job. */
     target: text,

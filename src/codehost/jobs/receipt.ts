@@ -4,7 +4,7 @@
  * caller and no hand-written row makes one (C-059 to C-069).
  */
 import * as v from 'valibot'
-import { count, counted, sha256, text } from '../../base/fields.js'
+import { count, counted, sha256, text } from '../../base/schema.js'
 import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
@@ -63,7 +63,6 @@ const receiptShape = v.strictObject({
   /** Of all of the above as canonical JSON. */
   readback_sha256: sha256,
 })
-/** One receipt. */
 export type ReadReceipt = v.InferOutput<typeof receiptShape>
 
 /** Shape of a receipt with its seal. */
@@ -78,7 +77,6 @@ export const sealedReceiptShape = v.strictObject({
 /** A receipt as it is kept, with the sealed journal that it lies in. */
 export type ReceiptRow = v.InferOutput<typeof sealedReceiptShape>
 
-/** Receipts of a job. */
 export const receiptsByJob: Index<ReceiptRow> = {
   name: 'job', parts: 1, keysOf: ({ job_id: job }) => [[job]],
 }
@@ -99,7 +97,6 @@ const receiptsByRemote: Index<ReceiptRow> = {
   },
 }
 
-/** Receipts by readback. */
 export const receiptCollection: CollectionSpec<ReceiptRow> = {
   name: 'codehost_receipts', schema: sealedReceiptShape, partition: 'hash256',
   indexes: [receiptsByJob, receiptsByRemote],
@@ -176,7 +173,6 @@ export const sealJournal = (gov: Gov, receipts: readonly ReadReceipt[]): Artifac
 const sealOf = (store: Store, receipt: ReadReceipt, journal: ReceiptRow['journal']): string =>
   store.keyedDigest('codehost read receipt', Buffer.from(canonicalJson({ receipt, journal })))
 
-/** The row of a receipt. */
 export const receiptRow = (
   store: Store, receipt: ReadReceipt, journal: ReceiptRow['journal'],
 ): ReceiptRow => ({

@@ -28,9 +28,7 @@ export const holdsConnection = (connection: Connection | undefined, job: Job): b
  * Occupies the connection; answers the fence. The revision of the connection stays. A job that
  * occupies it already goes on under its fence. Throws `conflict` `connection_occupied`.
  */
-export const reserveConnection = (
-  tx: Tx, now: string, job: Job, operationId: string,
-): number => {
+export const reserveConnection = (tx: Tx, now: string, job: Job, operationId: string): number => {
   const connection = connectionOf(tx, job)
   const holds = holdsConnection(connection, job)
   requireUnclosed(tx, job, holds ? 'reacquire' : 'reserve')

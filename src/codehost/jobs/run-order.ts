@@ -67,10 +67,7 @@ const close = (
   return { kept, outcome: kept.job.state, adopts: proven }
 }
 
-/** The order of one run. */
-export const runOrderOf = (
-  ctx: CodehostContext, runnable: Runnable,
-): Order<Claimed, Seen, Ran> => {
+export const runOrderOf = (ctx: CodehostContext, runnable: Runnable): Order<Claimed, Seen, Ran> => {
   const { job, session, work: { posts }, toRun } = runnable
   return {
     step: 'codehost', verb: 'codehost run', noun: 'run',

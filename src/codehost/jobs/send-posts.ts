@@ -42,7 +42,6 @@ interface Tried {
   readonly wire: Sent<PostVerdict>
 }
 
-/** A run while it sends. */
 interface Sending {
   readonly ctx: CodehostContext
   readonly run: Running<Claimed>

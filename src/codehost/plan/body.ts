@@ -27,13 +27,11 @@ export interface Body {
 const textBytes = (parts: readonly BodyPart[]): number =>
   parts.reduce((sum, part) => sum + ('text' in part ? Buffer.byteLength(part.text) : 0), 0)
 
-/** The body of a plain value. */
 export const jsonBody = (value: unknown): Body => {
   const parts = [{ text: JSON.stringify(value) }]
   return { parts, bytes: textBytes(parts) }
 }
 
-/** The body of a blob's POST. */
 export const blobBody = (file: number, { bytes }: Pick<BodyFile, 'bytes'>): Body => {
   const parts: BodyPart[] = [
     { text: '{"content":"' }, { file, as: 'base64' }, { text: '","encoding":"base64"}' },

@@ -80,7 +80,6 @@ const bodyOf = (file: PatchFile, from: string, to: string): string => {
   return `--- ${from}\n+++ ${to}\n${hunks.map(hunkText).join('')}`
 }
 
-/** The part of one file. */
 export const patchOf = (file: PatchFile): string => {
   const { path, before, id } = file
   const [from, to] = [named('a', path), named('b', path)]

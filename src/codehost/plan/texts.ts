@@ -5,7 +5,6 @@ import { isWellFormed } from '../../base/well-formed.js'
 /** Most characters of a title and of a body; UTF-16 units, which are never fewer. */
 const textLimits = { titleMax: 256, bodyMax: 65_536 } as const
 
-/** What is wrong with a title or a body. */
 type HostTextReason =
   | 'title_empty' | 'title_form' | 'title_too_long'
   | 'body_empty' | 'body_form' | 'body_too_long'
@@ -19,7 +18,6 @@ const worded: Readonly<Record<HostTextReason, string>> = {
   body_too_long: `the body is longer than ${textLimits.bodyMax} characters`,
 }
 
-/** What is wrong with a title, or null. */
 const titleReason = (title: string): HostTextReason | null => {
   if (title.trim() === '') return 'title_empty'
   const form = isWellFormed(title) && title.trim() === title && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(title)

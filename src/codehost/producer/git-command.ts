@@ -17,7 +17,6 @@ const given = settings.flatMap((setting) => ['-c', setting])
 export const gitSteps = ['blobs', 'trees', 'commit'] as const
 export type GitStep = (typeof gitSteps)[number]
 
-/** The arguments of git for each step. */
 export const gitArguments = (
   { tree, parents }: Pick<CommitDraft, 'tree' | 'parents'>,
 ): Readonly<Record<GitStep, readonly string[]>> => ({

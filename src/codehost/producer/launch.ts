@@ -67,7 +67,6 @@ export interface ProducerRun {
   readonly begun?: () => Promise<void>
 }
 
-/** A supervisor that was started. */
 interface Started {
   readonly child: ChildProcess
   /** When it has ended and its pipes are at their end. */
@@ -152,9 +151,7 @@ const start = (stateDir: string, { binding, guard, token }: ProducerRun): Starte
 const startFailed = (cause: unknown): SallyportError =>
   fail.failed('producer_not_started', 'The producer could not be started.', { cause })
 
-const attend = async (
-  { child: { stdin }, closed }: Started, run: ProducerRun,
-): Promise<void> => {
+const attend = async ({ child: { stdin }, closed }: Started, run: ProducerRun): Promise<void> => {
   if (stdin === null) throw startFailed(null)
   const stop = (): void => void stdin.destroy()
   run.signal?.addEventListener('abort', stop)

@@ -23,7 +23,6 @@ import { manifestBytes, type ProducerManifest } from './manifest.js'
 import type { ProducerBinding, ProducerJob } from './shapes.js'
 import type { ProducerTools } from './tools.js'
 
-/** Folder of a job's stage. */
 export const stagePath = (stateDir: string, jobId: string): string =>
   join(stateDir, 'stages', jobId)
 
@@ -71,7 +70,6 @@ const standIn = (): Buffer => {
   return deflateSync(Buffer.from(`commit ${body.length}\0${body}`))
 }
 
-/** What a stage is made for. */
 interface StageInput {
   readonly tools: ProducerTools
   readonly job: ProducerJob
@@ -105,9 +103,7 @@ const bindingOf = (
     producer_id: producerId, job: { ...job },
     helper: { path: helper, sha256: sha256Hex(readFileSync(helper)) },
     node: { ...tools.node }, git: { ...tools.git }, addon: { ...tools.addon },
-    arguments: {
-      node: [helper], git: { blobs: [...blobs], trees: [...trees], commit: [...made] },
-    },
+    arguments: { node: [helper], git: { blobs: [...blobs], trees: [...trees], commit: [...made] } },
     environment: { supervisor: { ...supervisorEnvironment }, git: { ...gitEnvironment(commit) } },
     inputs: {
       manifest_sha256: sha256Hex(bytes), manifest_bytes: bytes.length,

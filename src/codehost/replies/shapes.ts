@@ -3,8 +3,7 @@
  * let go, since hosts add members at any time.
  */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
-import { replyObject, strictInteger } from '../../base/schema.js'
+import { replyObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import { isObjectId } from '../git/object-id.js'
 import { treeModes, typeOfMode } from '../git/tree-entry.js'
 
@@ -16,8 +15,7 @@ const flag = v.boolean()
 const person = replyObject({
   name: text, email: text,
   // Not every host leaves the fraction of a second out.
-  date: v.pipe(
-    v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/)),
+  date: v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/)),
 })
 const named = replyObject({ sha: objectId })
 
@@ -85,8 +83,7 @@ const pullReply = replyObject({
 /** One page of a pull request's files. */
 const pullFilesReply = v.array(replyObject({
   filename: v.pipe(v.string(), v.minLength(1)), sha: v.nullable(objectId),
-  status: v.picklist(
-    ['added', 'removed', 'modified', 'renamed', 'copied', 'changed', 'unchanged']),
+  status: v.picklist(['added', 'removed', 'modified', 'renamed', 'copied', 'changed', 'unchanged']),
   previous_filename: v.optional(v.pipe(v.string(), v.minLength(1))),
 }))
 

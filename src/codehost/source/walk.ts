@@ -22,7 +22,6 @@ const folderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
 /** What a file or folder is told by: where it lies, its size, mode and times. */
 export type Stamp = string
 
-/** The stamp of what was looked at. */
 export const stampOf = (stat: BigIntStats): Stamp =>
   [stat.dev, stat.ino, stat.size, stat.mode, stat.mtimeNs, stat.ctimeNs].join(':')
 

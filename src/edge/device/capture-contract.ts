@@ -1,8 +1,7 @@
 /** What `edge capture` takes and gives. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { counted, iso, nullableText, sha256 } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, counted, iso, nullableText, sha256 } from '../../base/schema.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { evictionShape } from './spool/evictions.js'
 import { countsShape, requestIdShape } from './spool/item.js'
@@ -42,7 +41,6 @@ const outputShape = v.strictObject({
   /** What had to leave for it. */
   evicted: v.array(evictionShape),
 })
-/** A capture that was taken. */
 type CaptureDocument = v.InferOutput<typeof outputShape>
 
 const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument => ({
@@ -59,8 +57,7 @@ const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument
   evicted: evicted.map((one) => ({ ...one })),
 })
 
-/** Taking a picture into the spool of this device. */
 export const edgeCapture = contract({
-  name: 'edge.capture', version: 1, input: inputShape, output: outputShape,
+  name: 'edge.capture', input: inputShape, output: outputShape,
   toDocument: documentOf,
 })

@@ -37,7 +37,6 @@ interface DaemonContext extends DeviceContext {
   tell(event: DaemonEvent): void
 }
 
-/** How a daemon begins. */
 interface DaemonStart extends DaemonRequest {
   /** A pairing to redeem first. */
   readonly pairing: PairingString | null
@@ -328,7 +327,6 @@ class Daemon {
   }
 }
 
-/** What could not be sent, and why. */
 interface Failed {
   readonly reason: string
   readonly entry: Entry | null

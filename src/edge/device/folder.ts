@@ -32,7 +32,6 @@ export interface DevicePlaces {
   readonly evictions: string
 }
 
-/** The places below one folder. */
 export const devicePlaces = (dir: string): DevicePlaces => ({
   dir,
   pairing: join(dir, 'pairing.json'),

@@ -4,9 +4,8 @@
  * before the first byte.
  */
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import { replyObject } from '../../base/schema.js'
+import { replyObject, count } from '../../base/schema.js'
 import { createPinnedClient } from '../../net/client.js'
 import { ContactError } from '../../net/contact-error.js'
 import { isDelimited, parseReply } from '../../net/reply.js'
@@ -117,7 +116,6 @@ export class Origin {
     return facts?.device_id === this.#pairing.device_id ? facts.last_sequence : reply
   }
 
-  /** Sends one capture under its number. */
   async upload({ facts, bytes }: Capture, sequence: number): Promise<HttpsReply> {
     return this.#client.request({
       method: 'POST', url: `${this.#pairing.origin}/api/edge/artifacts`,

@@ -17,7 +17,6 @@ const shape = closedObject({
   /** 128 bits as base64url. */
   code: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)),
 })
-/** What a pairing string says. */
 export type PairingString = v.InferOutput<typeof shape>
 
 const malformed = (): SallyportError =>

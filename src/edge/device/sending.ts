@@ -4,9 +4,8 @@
  * other request ever gets it (S-028, S-040).
  */
 import * as v from 'valibot'
-import { count, counted } from '../../base/fields.js'
 import { SallyportError } from '../../base/errors.js'
-import { closedObject, parseClosed } from '../../base/schema.js'
+import { closedObject, parseClosed, count, counted } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { orIoFailure, publish, readWhole, type Files } from '../../state/files.js'
 import { requestIdShape } from './spool/item.js'
@@ -74,9 +73,7 @@ export class Numbers {
   }
 
   #write(part: Pick<State, 'last_sequence' | 'under_way'>): void {
-    const state: State = {
-      schema: 'sallyport.edge.sending.v1', device_id: this.#deviceId, ...part,
-    }
+    const state: State = { schema: 'sallyport.edge.sending.v1', device_id: this.#deviceId, ...part }
     orIoFailure('the numbers', () =>
       publish(this.#files, this.#path, Buffer.from(`${JSON.stringify(state)}\n`)))
     this.#state = state

@@ -5,9 +5,8 @@
  */
 import { fail } from '../../base/errors.js'
 import { heldFiles, heldText, holdAllGuards } from '../../governance/all-guards.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { revokePolicy } from '../../governance/policy/revoke.js'
-import type { Session } from '../../governance/session/types.js'
 import { destroyState as removeState, type Destroyed } from '../../state/care/destroy.js'
 import { destructionAt, type Destruction } from '../../state/destruction.js'
 import { nodeFiles, orIoFailure } from '../../state/files.js'
@@ -126,7 +125,6 @@ export const destroyWhole = async (
 export const begunAt = (dir: string): Destruction | null =>
   orIoFailure('reading the state file', () => destructionAt(nodeFiles, dir)) ?? null
 
-/** What is left of a destruction that was begun. */
 export const lookAtRest = (
   dir: string, begun: Destruction, { configDir, name, around }: DestroySite,
 ): StateDestroyDocument => {

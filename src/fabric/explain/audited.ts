@@ -6,9 +6,7 @@
 import { msOfUuid7 } from '../../base/ids.js'
 import { isoFromMs } from '../../base/clock.js'
 import type { ExplainedEvent, ExplainSite } from '../../governance/explained.js'
-import {
-  auditByPrincipal, auditByTime, collections, type AuditRow,
-} from '../../governance/rows.js'
+import { auditByPrincipal, auditByTime, collections, type AuditRow } from '../../governance/rows.js'
 import { lookUp } from '../../state/indexes.js'
 
 /** Rows of the audit at one moment, after the first one, and of the newest, at most. */
@@ -30,7 +28,6 @@ const madeAt = (id: string): string | null => {
   return ms === undefined ? null : isoFromMs(Math.max(0, ms - 1_000))
 }
 
-/** Reads it. */
 export const auditedOf = (
   { view, session }: ExplainSite, id: string, events: readonly ExplainedEvent[],
 ): Audited => {

@@ -181,9 +181,7 @@ const goalKind: ExplainedKind = {
 }
 
 /** Their kinds; of tasks as these capabilities read them. `jobs`: those that explain jobs. */
-export const boardKinds = (
-  registry: Registry, jobs: ReadonlySet<string>,
-): ExplainedKinds => ({
+export const boardKinds = (registry: Registry, jobs: ReadonlySet<string>): ExplainedKinds => ({
   task: {
     kind: 'task', short: async () => (await import('../../governance/own-ids.js')).taskIds,
     find: (site, id) => {

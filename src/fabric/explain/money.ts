@@ -85,9 +85,7 @@ export const moneyKinds: ExplainedKinds = {
       if (money === undefined && row.kind !== 'ceiling') return undefined
       return {
         state: row.kind, text: `It is a step of the ledger: ${kindTexts[row.kind]}.`,
-        facts: {
-          amount_microusd: row.amount_microusd, runtime: row.runtime, profile: row.profile,
-        },
+        facts: { amount_microusd: row.amount_microusd, runtime: row.runtime, profile: row.profile },
         related: idsOf(money?.operation_id, row.ledger_id),
         events: eventsOf([row.created_at, kindTexts[row.kind]]),
         next: money === undefined

@@ -9,7 +9,6 @@ import { stopSecondsMin } from '../stop-seconds.js'
 export interface AgentAsked {
   /** A job at its times, or a program that stays. */
   readonly kind: 'timer' | 'service'
-  /** Name of its file. */
   readonly file: string
   /** What it runs: `shots scan`. */
   readonly verb: string

@@ -41,9 +41,7 @@ interface Done {
   readonly gone: readonly string[]
 }
 
-const record = (
-  gov: Gov, operator: Operator, { gaveBack, without, gone }: Done,
-): Promise<void> =>
+const record = (gov: Gov, operator: Operator, { gaveBack, without, gone }: Done): Promise<void> =>
   gov.store.transact(verb, (tx) => {
     const now = nowIso(gov)
     requireOperator(tx, now, operator)

@@ -5,12 +5,9 @@ import { errnoOf } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
 import { commandLine, lineOfWords } from '../../base/told.js'
 import { appendAudit } from '../../governance/audit.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { requireRootRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
-import {
-  ioFailure, nodeFiles, removeFile, syncDir, withFile, writeAll,
-} from '../../state/files.js'
+import { ioFailure, nodeFiles, removeFile, syncDir, withFile, writeAll } from '../../state/files.js'
 import { readKey } from '../../state/keys.js'
 import { formatVersion } from '../../state/paths.js'
 import { headStart } from '../../state/place/head-start.js'
@@ -87,9 +84,7 @@ export const requireInvitable = async (
  * Records who invites, then writes the file. Throws `rejected` `not_shared`, `machine_name_form`,
  * `invitation_passphrase_length`; `conflict` `machine_name_taken`, `file_exists`.
  */
-export const inviteMachine = async (
-  gov: Gov, session: Session, request: InviteRequest,
-) => {
+export const inviteMachine = async (gov: Gov, session: Session, request: InviteRequest) => {
   const { name, to, passphrase } = request
   requireInvitationPassphrase(passphrase)
   const store = sharedOf(gov.store)

@@ -1,10 +1,9 @@
 /** Retiring a machine of a shared state: nothing of it is taken any more, its leases run out. */
 import { fail } from '../../base/errors.js'
 import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
 import { requireNotBehind } from '../../state/place/behind.js'
 import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'

@@ -145,9 +145,7 @@ export const addName = async (
       })
   }
   requireFolder(stateDir)
-  const wanted = {
-    name, state_dir: stateDir, config_dir: keysOf(namesPath(site), configDir),
-  }
+  const wanted = { name, state_dir: stateDir, config_dir: keysOf(namesPath(site), configDir) }
   await changeNames(site, 'at add', (names) => withName(names, wanted))
   return wanted
 }

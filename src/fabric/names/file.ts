@@ -32,7 +32,6 @@ const namedShape = v.strictObject({
   /** Null: the folder that this file lies in, which is the default. */
   config_dir: v.nullable(folder),
 })
-/** A name and what it stands for. */
 export type NamedState = v.InferOutput<typeof namedShape>
 
 const schema = 'sallyport.names.v1'
@@ -137,6 +136,5 @@ export const readNames = (
   }
 }
 
-/** The bytes of a file of these names. */
 export const namesBytes = (names: readonly NamedState[]): Buffer =>
   Buffer.from(`${JSON.stringify({ schema, names }, null, 2)}\n`)

@@ -1,6 +1,4 @@
-import {
-  alphaDrop, alphaInputs, dropInput, waitingInputs,
-} from '../../alpha/ask/kept-input.js'
+import { alphaDrop, alphaInputs, dropInput, waitingInputs } from '../../alpha/ask/kept-input.js'
 import { readOutput } from '../../alpha/output.js'
 import { alphaOutput } from '../../alpha/task-contract.js'
 import { operation } from '../operation.js'

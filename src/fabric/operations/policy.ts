@@ -5,9 +5,7 @@ import { sessionFacts } from '../../governance/session/live.js'
 import { operation } from '../operation.js'
 
 /** What is allowed. */
-export const policy = {
-  show: operation(policyShow, 'read', ({ gov }) => showPolicy(gov)),
-}
+export const policy = { show: operation(policyShow, 'read', ({ gov }) => showPolicy(gov)) }
 
 /** Who is in. */
 export const session = {

@@ -2,13 +2,12 @@
 import { isoFromMs } from '../../base/clock.js'
 import { listedConnections } from '../../codehost/connections.js'
 import { listDevices } from '../../edge/pairing.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { balances } from '../../governance/ledger/find-reservation.js'
 import { showPolicy } from '../../governance/policy/show.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import { collections } from '../../governance/rows.js'
 import { rootEndsMs } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { dayOf } from '../../shots/day.js'
 import type { ShotsStatus } from '../../shots/status/shape.js'
 import { readShotsStatus } from '../../shots/status/status.js'
@@ -57,9 +56,7 @@ const writeConsents = (gov: Gov, session: Session): readonly CurrentConsent[] =>
     }]))
 
 /** Reads it. Throws what reading throws. */
-export const readOverview = async (
-  gov: Gov, session: Session, world: World,
-): Promise<Overview> => {
+export const readOverview = async (gov: Gov, session: Session, world: World): Promise<Overview> => {
   const view = gov.store.read()
   const { head, usable, block } = showPolicy(gov).standing
   const ctx = shotsContext(world, gov)

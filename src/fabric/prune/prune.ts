@@ -11,10 +11,9 @@ import { newId } from '../../base/ids.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { CapabilityRows, IdleRows, Registry } from '../../governance/capability.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { artifactsOfTask, type TaskAge } from '../../governance/retention/tasks.js'
 import { collections } from '../../governance/rows.js'
-import type { Session } from '../../governance/session/types.js'
 import { dropStored, sweepStored, type DroppedFile } from '../../state/care/drop-stored.js'
 import {
   asideNotFound, dropAsides, finishedAsides, isFinishedAside,
@@ -53,14 +52,10 @@ interface Pruning {
   readonly age: TaskAge
 }
 
-const pruningOf = async (
-  gov: Gov, olderThanMs: number, registry: Registry,
-): Promise<Pruning> => ({
+const pruningOf = async (gov: Gov, olderThanMs: number, registry: Registry): Promise<Pruning> => ({
   gov,
   rows: await Promise.all(registry.map((one) => one.rows())),
-  age: {
-    kinds: prunableKinds(registry), before: isoFromMs(gov.clock.wallMs() - olderThanMs),
-  },
+  age: { kinds: prunableKinds(registry), before: isoFromMs(gov.clock.wallMs() - olderThanMs) },
 })
 
 const idleOf = ({ rows }: Pruning): readonly IdleRows[] =>
@@ -195,9 +190,7 @@ const dropRows = async (
 
 function* filesOf(artifacts: DroppedNames): Generator<DroppedFile> {
   for (const { artifactId, name } of artifacts) {
-    yield {
-      name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined,
-    }
+    yield { name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined }
   }
 }
 

@@ -1,13 +1,12 @@
 /** The tasks of a prune: which may go, and taking them away slice by slice. */
 import { dropRoute } from '../../contact/routes.js'
 import type { Registry } from '../../governance/capability.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import {
   countPruned, dropTask, mayTaskGo, type DroppedArtifact, type TaskAge,
 } from '../../governance/retention/tasks.js'
 import { collections, type Task, type TaskPrune } from '../../governance/rows.js'
-import type { Session } from '../../governance/session/types.js'
 import { foldMeanwhile } from '../../state/care/forget.js'
 import type { Tx, View } from '../../state/types.js'
 import { DroppedNames } from './dropped.js'
@@ -32,9 +31,7 @@ export const newTombstone = (
 })
 
 /** The tasks that would go. Reads only, a page at a time. */
-function* tasksToGo(
-  gov: Gov, age: TaskAge,
-): Generator<readonly Task[], void, undefined> {
+function* tasksToGo(gov: Gov, age: TaskAge): Generator<readonly Task[], void, undefined> {
   for (const { view, rows } of pagesOf(gov.store, collections.closedTasks)) {
     const tasks = rows.map(({ doc }) => doc).filter((task) => goes(view, task, age))
     if (tasks.length > 0) yield tasks

@@ -5,7 +5,7 @@
  */
 import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import * as v from 'valibot'
-import { text } from '../../base/fields.js'
+import { text } from '../../base/schema.js'
 
 /** The type of what the envelope holds: an in-toto statement. */
 export const payloadType = 'application/vnd.in-toto+json'
@@ -23,10 +23,8 @@ export const envelopeShape = v.strictObject({
     v.minLength(1), v.maxLength(16),
   ),
 })
-/** One envelope. */
 export type Envelope = v.InferOutput<typeof envelopeShape>
 
-/** What is signed of a payload. */
 const signedBytes = (payload: Uint8Array): Buffer =>
   Buffer.concat([
     Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload,

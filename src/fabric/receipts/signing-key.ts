@@ -16,9 +16,7 @@ const label = { key: 'receipt.ed25519.v1', content: 'receipt.content.v1' } as co
 /** The private key of a store. Throws `blocked` `key_missing` without the key file. */
 export const signingKey = (store: Pick<Store, 'keyedDigest'>): KeyObject => {
   const seed = Buffer.from(store.keyedDigest(label.key, Buffer.alloc(0)), 'hex')
-  return createPrivateKey({
-    key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8',
-  })
+  return createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8' })
 }
 
 /** Keyed digests of content under a key of a store. */

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../../base/canonical.js'
-import { sha256, text } from '../../base/fields.js'
+import { sha256, text } from '../../base/schema.js'
 import type { Receipted } from '../../governance/receipted.js'
 
 /** What a receipt proves, and what not. It is signed with it. */
@@ -12,9 +12,7 @@ export const whatItProves =
   'A holder of the state and its key says so. It proves nothing of time, provider or host.'
 
 /** Content by a keyed digest: only who holds the state can say what it is of. */
-const subjectShape = v.strictObject({
-  name: text, digest: v.strictObject({ hmacSha256: sha256 }),
-})
+const subjectShape = v.strictObject({ name: text, digest: v.strictObject({ hmacSha256: sha256 }) })
 
 /** Names of the fields of a statement are those of in-toto. */
 export const statementShape = v.strictObject({
@@ -30,7 +28,6 @@ export const statementShape = v.strictObject({
     proves: v.literal(whatItProves),
   }),
 })
-/** One statement. */
 export type Statement = v.InferOutput<typeof statementShape>
 
 /** Digest of some content under a key of the state: of one name of one thing. */

@@ -23,7 +23,6 @@ export const agentPrefix = (id: string): string => `local.sallyport.${id}.`
 export const agentLabels = (id: string): readonly string[] =>
   timerNames.map((name) => `${agentPrefix(id)}${name}`)
 
-/** Name of the file of an agent. */
 export const agentFile = (label: string): string => `${label}.plist`
 
 /** Where an agent tells what failed. */

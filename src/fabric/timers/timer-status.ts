@@ -5,7 +5,6 @@ import { renewsProof, savedSettings } from '../../shots/source/settings.js'
 import { slotProofs } from './slot-proofs.js'
 import type { TimerStatus } from './timers-contract.js'
 
-/** Reads it. */
 export const timerStatus = (gov: Gov): TimerStatus => {
   const view = gov.store.read()
   return {

@@ -29,9 +29,7 @@ const argument = (text: string): string => quoted(text).replaceAll('$', '$$$$')
 const lineOf = ([program = '', ...words]: readonly string[]): string =>
   [quoted(program), ...words.map(argument)].join(' ')
 
-const serviceOf = (
-  id: string, job: TimerJob, place: TimerPlace, mails: boolean,
-): string => [
+const serviceOf = (id: string, job: TimerJob, place: TimerPlace, mails: boolean): string => [
   unitMark,
   '[Unit]',
   `Description=Sallyport: ${job.name} (${id})`,

@@ -83,9 +83,7 @@ export const decideCall = (
   const seen = routeOf(tx, operationId)
   const { moment, request } = allowed(judgeCall(call, tx, seen, 'preflight'))
   const decision = storeDecision(tx, moment.nowMs, { operationId, request, denials: [] })
-  return {
-    decision_id: decision.decision_id, policy_revision: moment.policy.head.revision,
-  }
+  return { decision_id: decision.decision_id, policy_revision: moment.policy.head.revision }
 }
 
 /**

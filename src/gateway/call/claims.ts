@@ -4,7 +4,7 @@
  * digest is refused here; nothing that may have been sent is ever sent again by itself.
  */
 import * as v from 'valibot'
-import { sha256 } from '../../base/fields.js'
+import { sha256 } from '../../base/schema.js'
 import { fail } from '../../base/errors.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { Reservation } from '../../governance/rows.js'
@@ -33,10 +33,8 @@ const claimShape = v.strictObject({
     receipt: gatewayReceiptShape,
   })),
 })
-/** One claimed paid call. */
 export type CallClaim = v.InferOutput<typeof claimShape>
 
-/** Claims by the operation of their call. */
 export const claimsByOperation: Index<CallClaim> = {
   name: 'operation', parts: 1, keysOf: ({ operation_id: operation }) => [[operation]],
 }

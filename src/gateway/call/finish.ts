@@ -34,7 +34,6 @@ export interface CallEvidence<Content> {
   readonly judged: Judged<Content> | null
 }
 
-/** What becomes of a call. */
 interface Ending {
   readonly outcome: CallOutcome
   readonly reason: string | null
@@ -239,8 +238,6 @@ export const closeOrder = <Claimed, Content, Made>(
     subject: call.operationId,
     facts: { slot: order.slot, outcome, ledger, face: call.ctx.gov.face },
   })
-  const kept = {
-    ...ending, receipt, operationId: call.operationId, errorKind, httpStatus, made,
-  }
+  const kept = { ...ending, receipt, operationId: call.operationId, errorKind, httpStatus, made }
   return { kept, outcome, adopts: made !== null }
 }

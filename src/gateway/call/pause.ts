@@ -6,7 +6,7 @@
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { count, iso, text } from '../../base/fields.js'
+import { count, iso, text } from '../../base/schema.js'
 import { waitOf, type RetryAfter } from '../../net/retry-after.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayLimits, slotNames, type SlotName } from '../constants.js'
@@ -34,7 +34,6 @@ const pauseShape = v.strictObject({
 /** How long a slot is left alone, and after what. */
 export type Pause = v.InferOutput<typeof pauseShape>
 
-/** Pauses by slot. */
 export const pauseCollection: CollectionSpec<Pause> = {
   name: 'gateway_pauses', schema: pauseShape, partition: 'one',
 }
@@ -43,9 +42,7 @@ export const pauseCollection: CollectionSpec<Pause> = {
 const ofOneRequest: ReadonlySet<number> = new Set([200, 400, 413, 415, 422])
 
 /** Milliseconds without a request after so many refusals in a row, from 1. Pure. */
-export const gapOf = (
-  { status, retryAfter }: Refusal, refusals: number, nowMs: number,
-): number => {
+export const gapOf = ({ status, retryAfter }: Refusal, refusals: number, nowMs: number): number => {
   const { pauseMsMin, pauseMsMax, retryAfterMsMax } = gatewayLimits
   if (refusals === 1 && ofOneRequest.has(status)) return 0
   const asked = retryAfter === null ? 0 : waitOf(retryAfter, nowMs)

@@ -15,9 +15,7 @@ import { giversOf } from '../../governance/policy/consents.js'
 import { isIdentityEncoded, isRecord, member, parseReply } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FreshView } from '../../state/types.js'
-import {
-  egressPurpose, gatewayCredentialRef, gatewayRuntime, profileOf,
-} from '../constants.js'
+import { egressPurpose, gatewayCredentialRef, gatewayRuntime, profileOf } from '../constants.js'
 import type { GatewayContext } from '../context.js'
 import type { SlotUse } from '../readiness.js'
 import { gatewayCollection, gatewayRouteId } from '../setup.js'

@@ -4,7 +4,7 @@
  * Rows tell facts only; what follows from them says `range.ts`.
  */
 import * as v from 'valibot'
-import { count, iso, text } from '../../base/fields.js'
+import { count, iso, text } from '../../base/schema.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 
 const openShape = v.strictObject({
@@ -111,9 +111,7 @@ export const keepReading = (
   const [newest] = tx.range(readingCollection, { reverse: true, limit: 1 })
   const since = tx.get(sinceCollection, sinceId)
   const number = (newest?.doc.number ?? 0) + 1
-  const reading = {
-    ...read, ...since ?? nothingSince, number, continues: since !== undefined,
-  }
+  const reading = { ...read, ...since ?? nothingSince, number, continues: since !== undefined }
   tx.put(readingCollection, String(number).padStart(idDigits, '0'), reading)
   tx.put(sinceCollection, sinceId, nothingSince)
   const [oldest] = tx.range(readingCollection, { limit: 1 })

@@ -3,7 +3,7 @@ import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { moveTask } from './move.js'
 import { putTask } from './place.js'
 import { getTask, requireOwnTask } from './visible-tasks.js'
@@ -31,9 +31,7 @@ const idleStates: readonly string[] = ['prepared', 'accepted', 'queued']
  * The task that a cancel would change; null where it is cancelled, or asked to be, already. Throws
  * as `requestCancel` does.
  */
-export const requireCancellable = (
-  view: View, session: Session, taskId: string,
-): Task | null => {
+export const requireCancellable = (view: View, session: Session, taskId: string): Task | null => {
   const task = requireOwnTask(view, session, taskId, { for: 'cancel' })
   if (task.state === 'cancelled' || task.cancel_requested_at !== null) return null
   return idleStates.includes(task.state) || task.state === 'running' ? task : refuse(task)

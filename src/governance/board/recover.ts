@@ -5,7 +5,7 @@ import { appendAudit } from '../audit.js'
 import { collections, tasksByOwner, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { findTask, putTask } from './place.js'
 import { requireOwnTask, taskAccess } from './visible-tasks.js'
 import { isSpent } from './states.js'
@@ -61,12 +61,7 @@ const putMoved = (tx: Tx, now: string, root: string, { task, revision }: Move): 
  * `conflict`/`recoveries_max`, `unauthorized`/`goal_changed` for one of these whose
  * goal is gone.
  */
-export const recoverOwnership = (
-  tx: Tx,
-  now: string,
-  session: Session,
-  taskId: string,
-): Task => {
+export const recoverOwnership = (tx: Tx, now: string, session: Session, taskId: string): Task => {
   const current = requireRootRow(tx, now, session.root.root_id)
   const task = requireOwnTask(tx, current, taskId, { for: 'show' })
   const move = moveOf(tx, current, task)
@@ -134,9 +129,7 @@ export const recoverFinished = (
   tx.mark()
   const root = current.root.root_id
   const facts = { tasks: moves.length }
-  appendAudit(tx, now, {
-    what: 'task.recovered_all', principal: owner, root, subject: root, facts,
-  })
+  appendAudit(tx, now, { what: 'task.recovered_all', principal: owner, root, subject: root, facts })
   noteNamed(tx, root)
   for (const move of moves) putMoved(tx, now, root, move)
   return moves.length

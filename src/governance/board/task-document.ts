@@ -1,10 +1,10 @@
 /** A task of the board as a document: content-safe, in the specification's field names. */
 import * as v from 'valibot'
-import { nullableText } from '../../base/fields.js'
+import { nullableText } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
 import { findReservation } from '../ledger/find-reservation.js'
 import { collections, taskStates, type Task } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { requestsShape } from '../stops/requests.js'
 import { taskAccess } from './visible-tasks.js'
 
@@ -57,7 +57,6 @@ export const taskShape = v.strictObject({
   /** After a cancel: what had left before of it. */
   requests: v.optional(requestsShape),
 })
-/** A task as a document. */
 export type TaskDocument = v.InferOutput<typeof taskShape>
 
 const costOf = (view: View, task: Task): TaskDocument['cost'] => {
@@ -116,7 +115,6 @@ export const boardTaskShape = v.strictObject({
   access: v.picklist(['current', 'root_replaced', 'goal_changed']),
   recovered: v.array(v.strictObject({ at: v.string(), root: v.string(), from_root: v.string() })),
 })
-/** A task of the board as a document. */
 export type BoardTaskDocument = v.InferOutput<typeof boardTaskShape>
 
 /** One of the operator's own tasks, with the rows it refers to and the session that looks. */

@@ -20,7 +20,7 @@ import {
   collections, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, type Job, type Task,
   type TaskState,
 } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { findTask } from './place.js'
 import { isSpent } from './states.js'
 
@@ -124,15 +124,12 @@ const isWanted = (task: Task, { goalId, state, kind }: TaskFilter): boolean =>
   (kind === undefined || task.kind === kind) && (state === undefined || task.state === state)
   && (goalId === undefined || task.goal_id === goalId)
 
-/** The newest wanted tasks of one collection. */
 const newestOf = (
   view: View, spec: CollectionSpec<Task>, owner: string, filter: TaskFilter, limit: number,
 ): readonly Task[] => {
   const { index, under } = narrowest(owner, filter)
   const found: Task[] = []
-  for (const { id } of walkIndex(view, spec, index, {
-    under, from: filter.after, reverse: true,
-  })) {
+  for (const { id } of walkIndex(view, spec, index, { under, from: filter.after, reverse: true })) {
     const task = view.get(spec, id)
     if (task !== undefined && isWanted(task, filter)) found.push(task)
     if (found.length >= limit) break

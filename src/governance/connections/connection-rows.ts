@@ -4,7 +4,7 @@
  * the same row, which is the only place where such a consent lies (C-001, C-003, C-030).
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../base/schema.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { byTail } from '../by-tail.js'
 
@@ -17,7 +17,6 @@ export type ConnectionMode = (typeof connectionModes)[number]
  * app acts for it.
  */
 export const authorShape = v.strictObject({ id: counted, via_app: v.boolean() })
-/** An author. */
 export type Author = v.InferOutput<typeof authorShape>
 
 const grantShape = v.strictObject({
@@ -71,9 +70,7 @@ const connectionShape = v.strictObject({
   created_at: iso,
   updated_at: iso,
 })
-/** One saved connection. */
 export type Connection = v.InferOutput<typeof connectionShape>
-/** Connections of an owner, in the order of their ids. */
 export const connectionsByOwner: Index<Connection> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }

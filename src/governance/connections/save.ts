@@ -11,10 +11,8 @@ import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
 import { requireDefaultPrincipal } from '../principals.js'
 import { noteNamed } from '../session/named.js'
-import type { Session } from '../session/types.js'
-import {
-  putCredential, removeCredential, vaultDigest, type SealedCredential,
-} from '../vault.js'
+import type { Session } from '../context.js'
+import { putCredential, removeCredential, vaultDigest, type SealedCredential } from '../vault.js'
 import { bindingOf, grantMsMax } from './grant.js'
 import { endGrant } from './end-consent.js'
 import { requireFree, requireOwnConnection, requireRevision } from './find-connection.js'
@@ -62,7 +60,6 @@ export const addConnection = (
   return { connection, replaced }
 }
 
-/** What changes of a saved connection. */
 interface ConnectionChange {
   readonly connectionId: string
   readonly expectedRevision: number
@@ -195,9 +192,7 @@ export const issueGrant = (
   const connection: Connection = {
     ...endGrant(before, now, 'stopped'),
     repository_id: request.repositoryId, mode: 'active', revision, updated_at: now,
-    consent: {
-      ...unbound, binding_sha256: bindingOf(before.connection_id, unbound), ended: null,
-    },
+    consent: { ...unbound, binding_sha256: bindingOf(before.connection_id, unbound), ended: null },
   }
   tx.mark()
   noteNamed(tx, unbound.root)

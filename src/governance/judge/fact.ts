@@ -77,7 +77,6 @@ export const orUndefined = <T>(read: () => T): T | undefined => {
 /** Other names under which one list's reasons have always been told, by the name in the list. */
 type ToldAs = Readonly<Partial<Record<string, string>>>
 
-/** The name that a denial is told under. */
 export const toldName = ({ name }: Denial, toldAs: ToldAs): string => toldAs[name] ?? name
 
 /** The error of a refusal: its class and reason are those of the first fact that does not hold. */

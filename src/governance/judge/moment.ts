@@ -22,7 +22,6 @@ export interface Moment {
   keyOf(ref: string): KeyFacts
 }
 
-/** The moment of a view. */
 export const momentOf = (gov: Gov, view: View): Moment => ({
   view,
   nowMs: gov.clock.wallMs(),

@@ -30,9 +30,7 @@ const ceilingRow = (
   created_at: now,
 })
 
-const writeCeiling = (
-  tx: Tx, account: LedgerAccount, row: LedgerRow,
-): LedgerAccount => {
+const writeCeiling = (tx: Tx, account: LedgerAccount, row: LedgerRow): LedgerAccount => {
   const after = {
     ...account,
     ceiling_microusd: row.amount_microusd,

@@ -4,28 +4,15 @@ import {
   collections, reservationsByOverrun, reservationsByState, type LedgerAccount, type Reservation,
 } from '../rows.js'
 import { requireAccount } from './account.js'
+import type { LedgerDocument } from './ledger-contract.js'
 import { evidenceText } from './machine.js'
-
-/** Where the one ledger stands, integer micro-USD. */
-interface Balances {
-  readonly ledger_id: string
-  readonly ceiling_microusd: number
-  readonly settled_microusd: number
-  readonly held_microusd: number
-  readonly unknown_microusd: number
-  /** settled + held + unknown: what the ceiling is compared with. */
-  readonly consumed_microusd: number
-  /** What a new reservation may still take; 0 when consumed is at or above the ceiling. */
-  readonly available_microusd: number
-  readonly rows: number
-}
 
 /** settled + held + unknown of an account. */
 export const consumedOf = (account: LedgerAccount): number =>
   account.settled_microusd + account.held_microusd + account.unknown_microusd
 
 /** The balances of the one ledger. Throws `blocked` when there is none, or more than one. */
-export const balances = (view: View): Balances => {
+export const balances = (view: View): NonNullable<LedgerDocument['ledger']> => {
   const account = requireAccount(view)
   const consumed = consumedOf(account)
   return {
@@ -52,25 +39,11 @@ export const overrunReviews = (view: View): number =>
     under: ['review_required'],
   }).length
 
-/** How many reservations are of unknown charge. */
 export const unknownCharges = (view: View): number =>
   lookUp(view, collections.openReservations, reservationsByState, { under: ['unknown'] }).length
 
-/** The ledger at a glance. */
-export interface LedgerStatus {
-  /** Null before the first set-up of a route. */
-  readonly ledger: Balances | null
-  /** How many reservations of all owners stand open, by state. */
-  readonly open: {
-    readonly reserved: number
-    readonly contacted: number
-    readonly unknown: number
-    readonly overrun_review_required: number
-  }
-}
-
 /** Balances and counts. Throws `blocked` when there is more than one ledger. */
-export const ledgerStatus = (view: View): LedgerStatus => {
+export const ledgerStatus = (view: View): LedgerDocument => {
   const count = (state: Reservation['state']): number =>
     lookUp(view, collections.openReservations, reservationsByState, { under: [state] }).length
   return {

@@ -1,12 +1,12 @@
 /** What goes in and comes out of the operations on the one ledger. */
 import * as v from 'valibot'
-import { contract, noInput, type Stamped } from '../../base/contract.js'
+import { contract, type Stamped } from '../../base/contract.js'
 import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
 import type { Reservation } from '../rows.js'
 import { amountMicrousdMax } from './ledger-limits.js'
-import { unknownReason, type LedgerStatus } from './find-reservation.js'
+import { unknownReason } from './find-reservation.js'
 
 /** What an operation holds or cost. */
 const reservationShape = v.strictObject({
@@ -26,7 +26,6 @@ const reservationShape = v.strictObject({
   /** Why the charge is unknown (`http_status_402`, `timeout`); null in every other state. */
   reason: v.nullable(v.string()),
 })
-/** A reservation as a document. */
 export type ReservationDocument = v.InferOutput<typeof reservationShape>
 
 const reservationDocument = (
@@ -47,38 +46,33 @@ const reservationDocument = (
 })
 
 const ledgerShape = v.strictObject({
+  /** Integer micro-USD; null before the first set-up of a route. */
   ledger: v.nullable(v.strictObject({
     ledger_id: v.string(),
     ceiling_microusd: v.number(),
     settled_microusd: v.number(),
     held_microusd: v.number(),
     unknown_microusd: v.number(),
+    /** settled + held + unknown: what the ceiling is compared with. */
     consumed_microusd: v.number(),
+    /** What a new reservation may still take; 0 when consumed is at or above the ceiling. */
     available_microusd: v.number(),
     rows: v.number(),
   })),
+  /** How many reservations of all owners stand open, by state. */
   open: v.strictObject({
     reserved: v.number(), contacted: v.number(), unknown: v.number(),
     overrun_review_required: v.number(),
   }),
 })
-/** The ledger at a glance. */
-type LedgerDocument = v.InferOutput<typeof ledgerShape>
+export type LedgerDocument = v.InferOutput<typeof ledgerShape>
 
 /** Reading balances and what is open. */
-export const ledgerShow = contract({
-  name: 'ledger.show',
-  document: 'ledger',
-  version: 1,
-  input: noInput,
-  output: ledgerShape,
-  toDocument: (standing: LedgerStatus): LedgerDocument => standing,
-})
+export const ledgerShow = contract({ name: 'ledger.show', document: 'ledger', output: ledgerShape })
 
 /** Reservations of the operator and of disabled owners, newest first. */
 export const ledgerReservations = contract({
   name: 'ledger.reservations',
-  version: 1,
   input: closedObject({
     all: v.optional(v.boolean()), limit: strictInteger(1, 10_000), after: behindRow('op'),
   }),
@@ -88,7 +82,7 @@ export const ledgerReservations = contract({
 })
 
 const oneReservation = {
-  document: 'reservation', version: 1, output: reservationShape,
+  document: 'reservation', output: reservationShape,
   // A charge that a person decided about is known.
   toDocument: (reservation: Reservation) => reservationDocument(reservation),
 } as const
@@ -112,7 +106,7 @@ export const reasonOfWhere = (where: string): string | null => {
 }
 
 /** Settling one unknown charge by hand; its document is the reservation. */
-const settleOne = contract({ ...oneReservation, name: 'ledger.settle', input: noInput })
+const settleOne = contract({ ...oneReservation, name: 'ledger.settle' })
 
 const settledShape = v.strictObject({
   /** What was settled, newest operation first, all of it in one record. */
@@ -127,10 +121,7 @@ export type SettledDocument = v.InferOutput<typeof settledShape>
 export type SettleDocument = Stamped<ReservationDocument> | SettledDocument
 
 /** What settled: one charge, or several together. */
-type Settled = Reservation | {
-  readonly settled: readonly Reservation[]
-  readonly more: boolean
-}
+type Settled = Reservation | { readonly settled: readonly Reservation[]; readonly more: boolean }
 
 /**
  * Settling unknown charges by hand, micro-USD: one by its operation or all that `where` selects. Of
@@ -138,7 +129,6 @@ type Settled = Reservation | {
  */
 export const ledgerSettle = contract({
   name: 'ledger.settle',
-  version: 1,
   input: closedObject({
     operation: v.optional(v.string()),
     where: v.optional(v.pipe(v.string(), v.regex(statusForm))),

@@ -22,7 +22,6 @@ export interface Delta {
   readonly unknown: number
 }
 
-/** What one row does. */
 interface Step {
   readonly reservation: Reservation
   readonly delta: Delta

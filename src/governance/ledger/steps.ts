@@ -82,18 +82,14 @@ export const reserve = (tx: Tx, now: string, request: ReserveRequest): Reserved 
         + `ceiling of ${moneyText(account.ceiling_microusd)}.`,
       {
         next: ceilingNext(tx, request.principal),
-        details: {
-          ceiling: account.ceiling_microusd, consumed, bound: request.bound,
-        },
+        details: { ceiling: account.ceiling_microusd, consumed, bound: request.bound },
       },
     )
   }
   const posted = post(tx, now, request, undefined, {
     kind: 'reserve',
     amount_microusd: request.bound,
-    evidence: {
-      task_id: request.taskId, principal: request.principal, ...subjectPart(request),
-    },
+    evidence: { task_id: request.taskId, principal: request.principal, ...subjectPart(request) },
   })
   return { ...posted, replayed: false }
 }

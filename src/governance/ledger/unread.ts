@@ -41,7 +41,6 @@ const ownerIn = (view: View): string | undefined => {
   return owners.find((id) => id === named) ?? owners[0]
 }
 
-/** What is held for a hole. */
 interface UnreadHold {
   readonly hole: Hole
   /** The state that the hole is in. */

@@ -46,7 +46,6 @@ export interface Giver {
   readonly disabled: boolean
 }
 
-/** Whoever gave a consent. */
 export const giverOf = (view: View, { principal }: Pick<Consent, 'principal'>): Giver => {
   const row = view.get(collections.principals, principal)
   return {
@@ -182,9 +181,7 @@ export const grantConsent = (
     granted_at: now,
     expires_at: grant.expiresAt,
     statement_sha256: grant.statementSha256,
-    acknowledgments: [
-      { owner: by.principal, statement_sha256: grant.statementSha256, at: now },
-    ],
+    acknowledgments: [{ owner: by.principal, statement_sha256: grant.statementSha256, at: now }],
   }
   tx.put(collections.consents, consent.consent_id, consent)
   noteNamed(tx, by.root)

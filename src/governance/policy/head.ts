@@ -10,9 +10,7 @@ export const policyAt = (view: View, revision: number): PolicyRevision | undefin
   view.get(collections.policy, revisionId(revision))
 
 /** Published revisions, newest first, at most `limit`; with `after` those below it. */
-export const listPolicy = (
-  view: View, limit: number, after?: number,
-): readonly PolicyRevision[] =>
+export const listPolicy = (view: View, limit: number, after?: number): readonly PolicyRevision[] =>
   view.range(collections.policy, {
     reverse: true, limit, ...(after === undefined ? {} : { after: revisionId(after) }),
   }).map(({ doc }) => doc)

@@ -75,7 +75,6 @@ const isLockTaken = (dir: string): boolean => {
   }
 }
 
-/** What views were judged to be. */
 const judged = new WeakMap<View, PolicyStatus>()
 
 /**

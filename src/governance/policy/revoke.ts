@@ -38,9 +38,7 @@ export interface RevokeOrder {
 }
 
 /** Puts the stop on every board; null where that was done, or why it was not. */
-const putAll = async (
-  boards: readonly StopBoard[], stop: Stop,
-): Promise<SallyportError | null> => {
+const putAll = async (boards: readonly StopBoard[], stop: Stop): Promise<SallyportError | null> => {
   let why: SallyportError | null = null
   for (const board of boards) {
     try {

@@ -11,7 +11,6 @@ export interface GivenAuthority {
 interface RouteWords {
   /** What needs authority, as the subject of a sentence. */
   readonly saves: string
-  /** The egress that is acknowledged. */
   readonly egress: string
   /** Flag that acknowledges it. */
   readonly flag: string

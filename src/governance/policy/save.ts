@@ -11,19 +11,16 @@ import { lookUp } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { discardStored, discardUnnamed } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { setCeiling } from '../ledger/account.js'
 import { collections, intentsOpen, type Consent, type RouteName, type SaveIntent } from '../rows.js'
 import { liveRoot } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
-import type { Session } from '../session/types.js'
 import { askedThrough } from '../stops/act.js'
 import { pendingStops } from '../stops/pending.js'
 import { closeBySave, type RestrictiveSave, type Spend } from '../stops/restrictive-save.js'
 import { covers, offRoutes, type SaveAim } from '../stops/stop.js'
-import {
-  adoptStaged, dropStaged, removeCredential, sealCredential, stageSealed,
-} from '../vault.js'
+import { adoptStaged, dropStaged, removeCredential, sealCredential, stageSealed } from '../vault.js'
 import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
   acknowledgeConsent, carryOver, endConsents, grantConsent, latestConsent, type ConsentGrant,
@@ -58,7 +55,6 @@ interface SaveOutcome {
   readonly consents: readonly Consent[]
 }
 
-/** One save, as its route describes it. */
 interface SavePlan {
   readonly route: RouteName
   /** Compared with the head; null only where the route allows it (disabling). */
@@ -95,9 +91,7 @@ interface Judged {
 }
 
 /** What a save comes to on the rows of one moment; null: no change. Throws what refuses it. */
-const judgeSave = (
-  gov: Gov, session: Session, plan: SavePlan, view: View,
-): Judged | null => {
+const judgeSave = (gov: Gov, session: Session, plan: SavePlan, view: View): Judged | null => {
   liveRoot(view, gov, session.root.root_id)
   checkExpectedRevision(view, plan.expectedRevision)
   const decision = plan.decide(view)
@@ -272,9 +266,7 @@ const finish = async (
     if (global && regrants) clearOthers(tx, plan.route)
     const from = active ? begun.carriesFrom : null
     carryOver(tx, gov.clock.wallMs(), from, revision, new Set(decision.drops))
-    const by = {
-      route: plan.route, revision, principal: intent.principal, root: intent.root,
-    }
+    const by = { route: plan.route, revision, principal: intent.principal, root: intent.root }
     for (const one of decision.acknowledges ?? []) {
       acknowledgeCarried(tx, now, revision, { ...one, owner: intent.principal })
     }

@@ -39,7 +39,6 @@ export const mayTaskGo = ({ task, money, key }: EndedTask, { kinds, before }: Ta
   && isChargeKnown(money) && (key === undefined || key.task_id === task.task_id)
   && msFromIso(task.updated_at) < msFromIso(before)
 
-/** Every session that a task names. */
 export const rootsOfTask = (task: Task): readonly string[] => [
   task.original_root, task.current_root, task.purpose.root,
   ...(task.provenance.root === null ? [] : [task.provenance.root]),
@@ -93,9 +92,7 @@ export const dropTask = (tx: Tx, now: string, task: Task): readonly DroppedArtif
 }
 
 /** Counts tasks that went, by the state that they had ended in. Pure. */
-export const countPruned = (
-  before: TaskPrune, tasks: readonly Task[], now: string,
-): TaskPrune => {
+export const countPruned = (before: TaskPrune, tasks: readonly Task[], now: string): TaskPrune => {
   const of = (state: Task['state']): number => tasks.filter((one) => one.state === state).length
   return {
     ...before,

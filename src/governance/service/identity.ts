@@ -77,7 +77,6 @@ const publicOf = ({ public: elsewhere }: ServiceRow): PublicIdentity | null =>
     origin: publicPlaceOf(elsewhere.place).origin, forward_to: `127.0.0.1:${elsewhere.port}`,
   })
 
-/** What a row says of a service. */
 export const identityOf = (row: ServiceRow): ServiceIdentity => {
   const { port, pin, certificate } = row
   return { origin: `https://127.0.0.1:${port}`, port, pin, certificate, public: publicOf(row) }

@@ -7,7 +7,7 @@ import { ftruncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { fail, type SallyportError } from '../../base/errors.js'
-import { iso } from '../../base/fields.js'
+import { iso } from '../../base/schema.js'
 import { ioFailure } from '../../state/files.js'
 import { holdFreshFile, probeFile } from '../../state/holds/kernel-file.js'
 import { readPrivate } from '../session/private-file.js'
@@ -25,7 +25,6 @@ export const runningShape = v.strictObject({
   /** Where devices of other machines find it; null where they find it nowhere. */
   public: v.nullable(v.string()),
 })
-/** A service that runs. */
 type RunningService = v.InferOutput<typeof runningShape>
 
 const saidIn = (text: string): RunningService => {

@@ -4,10 +4,10 @@ import { documents } from '../../state/each.js'
 import { rowsOfEntries, rowsUnder, walkIndex } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { collections, rootsByEnd, rootsByOwner, rootsUnended, type Root } from '../rows.js'
 import { sessionFacts } from './live.js'
-import type { Session, SessionFacts } from './types.js'
+import type { SessionDocument } from './session-contract.js'
 
 /** Why a root ended. */
 type EndReason = 'logout' | 'replaced' | 'revoked' | 'principal_disabled'
@@ -63,7 +63,6 @@ export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
   return dead.map(({ id }) => id)
 }
 
-/** Which sessions to list. */
 interface SessionFilter {
   /** Those of every owner; else the operator's own. */
   readonly all?: boolean | undefined
@@ -88,10 +87,10 @@ const rootsOf = (
 /** Sessions of the operator, or of every owner with `all`, or the live ones; newest first. */
 export const listSessions = (
   gov: Gov, view: View, session: Session, filter: SessionFilter = {},
-): readonly SessionFacts[] => {
+): readonly SessionDocument[] => {
   const { all = false, live = false, after, limit = Number.POSITIVE_INFINITY } = filter
-  const listed = (roots: Iterable<Root>): SessionFacts[] => {
-    const found: SessionFacts[] = []
+  const listed = (roots: Iterable<Root>): SessionDocument[] => {
+    const found: SessionDocument[] = []
     for (const root of roots) {
       const facts = sessionFacts(view, gov, root)
       if (facts.live || !live) found.push(facts)

@@ -10,10 +10,10 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { placeOf, type Gov, type Place } from '../context.js'
+import { placeOf, type Gov, type Place, type Session } from '../context.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { readLastUse } from './last-use.js'
-import type { Session, SessionFacts } from './types.js'
+import type { SessionDocument } from './session-contract.js'
 
 /** How far the wall clock may lie behind the newest use before a session is refused. */
 export const clockStepBackMsMax = 60_000
@@ -122,7 +122,7 @@ const isLive = (view: View, root: Root, moment: SessionMoment): boolean => {
 }
 
 /** What the world sees of a root. */
-export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionFacts => {
+export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionDocument => {
   // One look for all: with two of them a session could end between its times and `live`.
   const moment = sessionMoment(at, root.root_id)
   const used = newestUseMs(root, moment.lastUseMs)

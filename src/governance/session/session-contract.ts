@@ -1,17 +1,16 @@
 /** What goes in and comes out of logging in and out, and of the operations on sessions. */
 import * as v from 'valibot'
-import { nullableText } from '../../base/fields.js'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { pageFields } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText } from '../../base/schema.js'
 import type { Recorded } from '../stops/act.js'
 import { requestsOf, requestsShape } from '../stops/requests.js'
 import { sessionLimits } from './login.js'
-import type { SessionFacts } from './types.js'
 
 /** A session: times and names, never the token or its digest. */
 const sessionShape = v.strictObject({
   id: v.string(),
+  /** Name of the owner. */
   principal: v.string(),
   issued_at: v.string(),
   last_use_at: v.string(),
@@ -19,9 +18,9 @@ const sessionShape = v.strictObject({
   expires_at: v.string(),
   ended_at: nullableText,
   ended_reason: nullableText,
+  /** Whether it would be accepted now. */
   live: v.boolean(),
 })
-/** A session as a document. */
 export type SessionDocument = v.InferOutput<typeof sessionShape>
 
 const loginShape = v.strictObject({
@@ -41,7 +40,6 @@ const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
 /** Opening a session; idle time and life in milliseconds. */
 export const sessionLogin = contract({
   name: 'login',
-  version: 1,
   input: closedObject({
     owner: v.optional(v.string()),
     passphrase: v.optional(v.string()),
@@ -50,7 +48,7 @@ export const sessionLogin = contract({
     replace: v.optional(v.boolean()),
   }),
   output: loginShape,
-  toDocument: ({ id, principal, issued_at, idle_expires_at, expires_at }: SessionFacts) =>
+  toDocument: ({ id, principal, issued_at, idle_expires_at, expires_at }: SessionDocument) =>
     ({ root: { id, principal, issued_at, idle_expires_at, expires_at } }),
 })
 
@@ -59,11 +57,8 @@ const logoutShape = v.strictObject({
   /** What had left before of what rested on the session. */
   requests: requestsShape,
 })
-/** Ending the session in use. */
 export const sessionLogout = contract({
   name: 'logout',
-  version: 1,
-  input: noInput,
   output: logoutShape,
   toDocument: ({ ended, rootId, recorded }: {
     readonly ended: boolean; readonly rootId: string | null; readonly recorded: Recorded | null
@@ -71,25 +66,21 @@ export const sessionLogout = contract({
 })
 
 const showShape = v.strictObject({ root: sessionShape })
-/** Reading the session in use. */
 export const sessionShow = contract({
   name: 'session.show',
-  version: 1,
-  input: noInput,
   output: showShape,
-  toDocument: (root: SessionFacts) => ({ root }),
+  toDocument: (root: SessionDocument) => ({ root }),
 })
 
 /** Sessions of the operator or of every owner, newest first. */
 export const sessionList = contract({
   name: 'session.list',
-  version: 1,
   input: closedObject({
     all: v.optional(v.boolean()), live: v.optional(v.boolean()),
     ...pageFields('root'),
   }),
   output: v.array(sessionShape),
-  toDocument: (sessions: readonly SessionFacts[]) => [...sessions],
+  toDocument: (sessions: readonly SessionDocument[]) => [...sessions],
 })
 
 const revokedShape = v.strictObject({
@@ -97,13 +88,11 @@ const revokedShape = v.strictObject({
   /** What had left before of what rested on it. */
   requests: requestsShape,
 })
-/** Ending a session by its id. */
 export const sessionRevoke = contract({
   name: 'session.revoke',
-  version: 1,
   input: closedObject({ session: v.string() }),
   output: revokedShape,
   toDocument: ({ session, ended, recorded }: {
-    readonly session: SessionFacts; readonly ended: boolean; readonly recorded: Recorded | null
+    readonly session: SessionDocument; readonly ended: boolean; readonly recorded: Recorded | null
   }) => ({ root: session, ended, requests: requestsOf(recorded) }),
 })

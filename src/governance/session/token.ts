@@ -18,10 +18,8 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/
 const fileBytesMax = 1_024
 const digestLabel = 'session.token'
 
-/** A new token. */
 export const newToken = (): string => randomBytes(tokenBytes).toString('base64url')
 
-/** Whether a text has the form of a token. */
 export const isToken = (text: string): boolean => tokenForm.test(text)
 
 /** Keyed digest of a token: what a root's row keeps. */

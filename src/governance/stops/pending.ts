@@ -5,9 +5,7 @@ import { collections } from '../rows.js'
 import { covers, type OwnCover, type Party } from './stop.js'
 
 /** Those of `stops` that no record of the view names: the others are spent. */
-export const pendingStops = (
-  stops: readonly LyingStop[], view: View,
-): readonly LyingStop[] =>
+export const pendingStops = (stops: readonly LyingStop[], view: View): readonly LyingStop[] =>
   stops.filter(({ id }) => view.get(collections.stops, id) === undefined)
 
 /** The first stop in force that covers an operation. Looks at the board, then takes a view. */

@@ -26,7 +26,6 @@ import { connectionStops, deviceStop, isOfSave, type ConnectionStop } from './st
 
 type Facts = RecordedStop['facts']
 
-/** What recording works on. */
 interface Recording {
   readonly store: Store
   readonly tx: Tx
@@ -157,9 +156,7 @@ const recordOne = (recording: Recording, stop: Stop, revoked: Facts | null): Fac
 }
 
 /** Writes rows for `pending` in the caller's record. */
-const writeRows = (
-  store: Store, clock: Clock, tx: Tx, pending: readonly Stop[],
-): void => {
+const writeRows = (store: Store, clock: Clock, tx: Tx, pending: readonly Stop[]): void => {
   const recording: Recording = { store, tx, now: isoFromMs(clock.wallMs()), ended: [] }
   let revoked: Facts | null = null
   for (const stop of pending) revoked = recordOne(recording, stop, revoked)

@@ -8,7 +8,6 @@ export const requestsShape = v.array(v.strictObject({
   operation_id: v.string(), task_id: v.nullable(v.string()),
   sent: v.picklist(['partly', 'wholly']),
 }))
-/** Those requests, in a document. */
 export type RequestsDocument = v.InferOutput<typeof requestsShape>
 
 /** What had left before a stop, as a document. */

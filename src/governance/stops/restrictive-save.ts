@@ -17,7 +17,6 @@ import type { FenceFacts, Reached } from '../../state/holds/fence.js'
 import { putSpent } from './record.js'
 import type { SaveAim } from './stop.js'
 
-/** What a save closes, and whose it is. */
 interface SaveClose {
   readonly aims: readonly SaveAim[]
   /** What is closed and stays so: who was silent when it was closed is looked for again. */

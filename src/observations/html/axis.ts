@@ -9,7 +9,6 @@ export interface Span {
 
 const knownStatuses = new Set(['succeeded', 'pending', 'blocked', 'failed', 'needs_reanalysis'])
 
-/** Class of a status's colour. */
 export const statusClass = (status: string): string =>
   `s-${knownStatuses.has(status) ? status : 'other'}`
 

@@ -36,7 +36,6 @@ export const stacked = (
 <rect class="track" x="0" y="0" width="${width}" height="10"/>${rects}${line}</svg></figure>`
 }
 
-/** Images by hour of the day. */
 export const hourBars = ({ course }: ScreenReport): Markup => {
   const most = Math.max(1, ...course.hours)
   const rects = course.hours.map((count, hour) => {

@@ -41,9 +41,7 @@ export const firstWithin = (
 }
 
 /** Says what is left out, and how to see it; nothing where all is there. */
-export const leftOut = (
-  shown: number, all: number, what: string, which = 'The newest',
-): Markup =>
+export const leftOut = (shown: number, all: number, what: string, which = 'The newest'): Markup =>
   shown >= all ? nothing : html`<p class="note">${which} <span class="num">${shown}</span> of
 <span class="num">${all}</span> ${what} are here. A shorter period (<code>--since</code>,
 <code>--until</code>) shows the others.</p>`

@@ -22,9 +22,7 @@ import { spendPart } from './spend.js'
 import { plainWriting, type PageWriting, type ShownReport } from './shown.js'
 import { statusPart, waitingCount, waitingPart } from './standing.js'
 import { pageStyle } from './style.js'
-import {
-  authorsOf, authorsPart, conclusionPart, episodesPart, summariesPart,
-} from './texts.js'
+import { authorsOf, authorsPart, conclusionPart, episodesPart, summariesPart } from './texts.js'
 import { timePart } from './time.js'
 import { spendHoursPart, timelinePart } from './timeline.js'
 
@@ -147,10 +145,7 @@ counted.</footer>
 </main>`
 }
 
-/** The whole page. */
-export const reportPage = (
-  shown: ScreenReport, writing: PageWriting = plainWriting,
-): string => {
+export const reportPage = (shown: ScreenReport, writing: PageWriting = plainWriting): string => {
   const report = { ...shown, ...writing }
   const zone = zoneOf(report.period.time_zone)
   const { since, until } = report.period

@@ -2,22 +2,13 @@
  * What language models wrote, apart from all that was counted. A model is named once: with one
  * model before its texts, with several by numbers that a list explains. Each text has its time.
  */
-import type { ScreenReport } from '../report.js'
-import { asAtText, countText, type AsAtFacts } from '../words.js'
+import type { ScreenReport, Written } from '../report.js'
+import { asAtText, countText } from '../words.js'
 import { longDay, type Zone } from '../zone.js'
 import { firstWithin, leftOut, listBytes, newestWithin } from './bounded.js'
 import { html, nothing, type Markup } from './markup.js'
 import { allOfReport, moment, momentNear, num, withCommands } from './pieces.js'
 import type { ShownReport } from './shown.js'
-
-interface Written {
-  readonly text: string
-  readonly model: string
-  readonly reply_model: string
-  readonly written_at: string
-  readonly outdated: boolean
-  readonly as_at: AsAtFacts | null
-}
 
 /** Who wrote the texts of a page: names to the numbers that stand for them. */
 interface Authors {

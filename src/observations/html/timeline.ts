@@ -104,7 +104,6 @@ const money: Drawing = {
   lanesOf: spendLane, bytes: listBytes.spend, prefix: 'm', isTarget: false, tellsSpend: true,
 }
 
-/** A day with something on it. */
 interface Day {
   readonly day: string
   readonly lanes: DayLanes

@@ -46,9 +46,7 @@ interface CodehostOptions {
 }
 
 /** The code host and what it keeps. */
-export interface Codehost extends ServiceModule {
-  readonly store: CodehostStore
-}
+export interface Codehost extends ServiceModule { readonly store: CodehostStore }
 
 type Role = 'writer' | 'reader' | 'stranger'
 
@@ -69,9 +67,7 @@ const requestsAnHour = 5000
 const hourSeconds = 3600
 
 /** Headers that every reply carries; the scopes are told of classic tokens alone. */
-const headersFor = (
-  request: SeenRequest, used: number, wallMs: number,
-): [string, string][] => {
+const headersFor = (request: SeenRequest, used: number, wallMs: number): [string, string][] => {
   const token = bearerOf(request) ?? ''
   const reset = (Math.floor(wallMs / 1000 / hourSeconds) + 1) * hourSeconds
   return [

@@ -172,7 +172,6 @@ export class GitStore {
     })
   }
 
-  /** A commit, or null where that is none. */
   async commit(id: string): Promise<StoredCommit | null> {
     const found = await this.object(id)
     return found?.type === 'commit' ? commitIn(found.bytes.toString('utf8')) : null

@@ -29,7 +29,6 @@ const emptyRepository = (): Draft => problem(409, 'Git Repository is empty.')
 const reading = async ({ kept }: Ask, read: () => Promise<Draft>): Promise<Draft> =>
   (await kept.git.isEmpty()) ? emptyRepository() : read()
 
-/** Makes a blob. */
 export const createBlob = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   const { kept, shapes, json: { content, encoding = 'utf-8' } } = ask
   if (typeof content !== 'string') {
@@ -47,7 +46,6 @@ export const createBlob = (ask: Ask): Promise<Draft> => reading(ask, async () =>
   return jsonDraft(201, { sha: id, url }, [['Location', url]])
 })
 
-/** Reads a blob. */
 export const readBlob = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   const { kept, shapes, key } = ask
   const found = idForm.test(key) ? await kept.git.object(key) : null
@@ -118,8 +116,7 @@ export const readTree = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   if (types.get(key) !== 'tree') return notFound()
   const rows = await kept.git.rows(key, query.has('recursive'))
   const kept100k = rows.slice(0, rowsMax)
-  return jsonDraft(
-    200, shapes.tree(kept.facts, key, kept100k, rows.length > rowsMax))
+  return jsonDraft(200, shapes.tree(kept.facts, key, kept100k, rows.length > rowsMax))
 })
 
 const personOf = (value: unknown, seconds: number): Person | null => {
@@ -131,7 +128,6 @@ const personOf = (value: unknown, seconds: number): Person | null => {
   return Number.isNaN(ms) ? null : { name, email, seconds: Math.floor(ms / 1000) }
 }
 
-/** Makes a commit. */
 export const createCommit = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   const { kept, shapes, json, wallMs } = ask
   const { message, tree, parents = [] } = json
@@ -157,14 +153,12 @@ export const createCommit = (ask: Ask): Promise<Draft> => reading(ask, async () 
   return jsonDraft(201, document, [['Location', String(document.url)]])
 })
 
-/** Reads a commit. */
 export const readCommit = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   const { kept, shapes, key } = ask
   const found = idForm.test(key) ? await kept.git.commit(key) : null
   return found === null ? notFound() : jsonDraft(200, shapes.commit(kept.facts, key, found))
 })
 
-/** Makes a reference. */
 export const createRef = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   const { kept, shapes, json: { ref, sha } } = ask
   if (typeof ref !== 'string' || typeof sha !== 'string') return unprocessable('Invalid request.')
@@ -188,7 +182,6 @@ export const readRef = (ask: Ask): Promise<Draft> => reading(ask, async () => {
   return id === null ? notFound() : jsonDraft(200, shapes.ref(kept.facts, name, id))
 })
 
-/** Reads the repository. */
 export const readRepository = async (
   { kept, shapes }: Ask, permissions: { pull: boolean, push: boolean },
 ): Promise<Draft> => {

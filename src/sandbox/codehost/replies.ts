@@ -27,7 +27,6 @@ export const unprocessable = (message: string): Draft => problem(422, message)
 /** What is not there, or what the token may not see: nobody can tell the two apart. */
 export const notFound = (): Draft => problem(404, 'Not Found')
 
-/** A list as a body. */
 export const listDraft = (
   list: readonly JsonObject[], headers: [string, string][] = [],
 ): Draft => ({ ...jsonDraft(200, {}, headers), bytes: Buffer.from(JSON.stringify(list), 'utf8') })

@@ -70,7 +70,6 @@ export class Shapes {
     this.base = base
   }
 
-  /** Address of a repository. */
   repositoryUrl({ owner, name }: HostRepository): string {
     return `${this.base}/repos/${owner.login}/${name}`
   }

@@ -50,7 +50,6 @@ const newIssue = (
 const numbered = ({ kept, key }: Ask): HostIssue | undefined =>
   kept.issues.find(({ number }) => String(number) === key)
 
-/** Makes an issue. */
 export const createIssue = async (ask: TalkAsk): Promise<Draft> => {
   const { kept, shapes, store } = ask
   if (!kept.facts.hasIssues) return problem(410, 'Issues are disabled for this repo')
@@ -94,7 +93,6 @@ export const createComment = async (ask: TalkAsk): Promise<Draft> => {
   return jsonDraft(201, document, [['Location', String(document.url)]])
 }
 
-/** Reads a comment. */
 export const readComment = async ({ kept, shapes, key }: Ask): Promise<Draft> => {
   const found = kept.comments.find(({ id }) => String(id) === key)
   return found === undefined ? notFound() : jsonDraft(200, shapes.comment(kept.facts, found))
@@ -137,7 +135,6 @@ const pullDraft = async (
   return jsonDraft(status, document, status === 201 ? [['Location', String(document.url)]] : [])
 }
 
-/** Makes a pull request. */
 export const createPull = async (ask: TalkAsk): Promise<Draft> => {
   const { kept, store, json } = ask
   const owner = kept.facts.owner.login
@@ -153,8 +150,7 @@ export const createPull = async (ask: TalkAsk): Promise<Draft> => {
     && await kept.git.ref(`refs/heads/${name}`) !== null))
   const absent = ['head', 'base'].filter((_, at) => !there[at])
   if (absent.length > 0) {
-    return invalid(...absent.map((field) =>
-      ({ resource: 'PullRequest', field, code: 'invalid' })))
+    return invalid(...absent.map((field) => ({ resource: 'PullRequest', field, code: 'invalid' })))
   }
   const same = kept.issues.some((one) =>
     one.state === 'open' && one.pull?.head === head && one.pull.base === base)
@@ -172,7 +168,6 @@ export const createPull = async (ask: TalkAsk): Promise<Draft> => {
   return pullDraft(ask, 201, issue, ends)
 }
 
-/** Reads a pull request. */
 export const readPull = async (ask: TalkAsk): Promise<Draft> => {
   const found = numbered(ask)
   const ends = await endsOf(ask, found?.pull ?? null)

@@ -2,6 +2,7 @@ import { fail } from '../../base/errors.js'
 import { isInteger } from '../json.js'
 import type { Draft, FaultRoute, RawReply, SeenRequest, ServiceName } from '../types.js'
 import { bodyOf } from '../deliver.js'
+import type { ActiveFaultDocument } from '../sandbox-contract.js'
 import { faultNamed } from './table.js'
 import type { FaultSpec, FaultStage } from './spec.js'
 
@@ -17,29 +18,14 @@ export interface FaultOptions {
   readonly value?: number
 }
 
-/** A fault that is switched on. */
-interface ActiveFault {
-  readonly name: string
-  readonly service: ServiceName
-  readonly route: string
-  /** Requests it still strikes; null for every one until cleared. */
-  readonly times: number | null
-  /** Fitting requests it still lets pass. */
-  readonly after: number
-  readonly value: number | null
-}
-
 /** Switches faults on and off. Unknown names and bad numbers throw `rejected`. */
 export interface Faults {
-  set(name: string, options?: FaultOptions): ActiveFault
+  set(name: string, options?: FaultOptions): ActiveFaultDocument
   /** Answers fitting requests with exactly this; `route` defaults to `completion`. */
-  reply(
-    raw: RawReply,
-    options?: Omit<FaultOptions, 'value'> & { route?: FaultRoute },
-  ): void
+  reply(raw: RawReply, options?: Omit<FaultOptions, 'value'> & { route?: FaultRoute }): void
   /** Switches off one name, or everything. Returns how many were on. */
   clear(name?: string): number
-  list(): readonly ActiveFault[]
+  list(): readonly ActiveFaultDocument[]
 }
 
 /** The sandbox's side: faults that strike a request, applied to its draft. */
@@ -50,7 +36,6 @@ export interface FaultBoard extends Faults {
   strike(request: SeenRequest, draft: Draft, origin: string, due: readonly Due[]): Buffer
 }
 
-/** A fault that strikes a request. */
 interface Due {
   readonly spec: FaultSpec
   readonly value: number | undefined
@@ -93,7 +78,7 @@ const serviceFor = (spec: FaultSpec, asked: ServiceName | undefined): ServiceNam
   })
 }
 
-const show = (entry: Entry): ActiveFault => ({
+const show = (entry: Entry): ActiveFaultDocument => ({
   name: entry.spec.name,
   service: entry.service,
   route: entry.spec.route,
@@ -135,10 +120,9 @@ const fits = (route: FaultRoute, request: SeenRequest): boolean => {
 
 const stages: readonly FaultStage[] = ['members', 'bytes', 'wire']
 
-/** An empty board. */
 export const newFaultBoard = (): FaultBoard => {
   let entries: Entry[] = []
-  const add = (spec: FaultSpec, options: FaultOptions): ActiveFault => {
+  const add = (spec: FaultSpec, options: FaultOptions): ActiveFaultDocument => {
     count('times', options.times, 1)
     count('after', options.after, 0)
     const entry: Entry = {

@@ -20,7 +20,6 @@ export interface FaultCall {
 export interface FaultSpec {
   readonly name: string
   readonly summary: string
-  /** The route it acts on. */
   readonly route: FaultRoute
   /** The services it can be set for; the first is the default. */
   readonly services: readonly ServiceName[]

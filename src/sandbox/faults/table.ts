@@ -16,5 +16,4 @@ export const faultTable: readonly FaultSpec[] = [
 
 const byName = new Map(faultTable.map((spec) => [spec.name, spec]))
 
-/** The fault of a name. */
 export const faultNamed = (name: string): FaultSpec | undefined => byName.get(name)

@@ -101,11 +101,7 @@ const completion = (question: string, json: JsonObject, options: ProviderOptions
         finish_reason: cut ? 'length' : 'stop',
       },
     ],
-    usage: {
-      prompt_tokens: prompt,
-      completion_tokens: answer,
-      total_tokens: prompt + answer,
-    },
+    usage: { prompt_tokens: prompt, completion_tokens: answer, total_tokens: prompt + answer },
   }
 }
 

@@ -9,7 +9,6 @@ import { boardScreen, editorScreen, inboxScreen } from './screens.js'
 // them are a repeat that only differs in bytes, one changed line of text and one plain copy, so
 // that a scan shows what each becomes.
 
-/** One file. */
 interface Sample {
   readonly name: string
   readonly bytes: Buffer

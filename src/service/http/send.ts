@@ -135,7 +135,6 @@ const endBehindBody = (
 const isComing = ({ complete, readableEnded, destroyed, headers }: IncomingMessage): boolean =>
   !complete && !readableEnded && !destroyed && headers.expect === undefined
 
-/** A reply to be sent. */
 interface Sending {
   readonly requestId: string
   readonly reply: Reply

@@ -10,9 +10,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-interface Told {
-  readonly error?: { readonly message: string, readonly hint: string | null }
-}
+interface Told { readonly error?: { readonly message: string, readonly hint: string | null } }
 
 let token: string | null = null
 
@@ -34,9 +32,7 @@ const request = (method: string, path: string, body?: unknown) => browser.fetch(
 })
 
 /** One request; null where nobody answers. */
-export const ask = async (
-  method: string, path: string, body?: unknown,
-): Promise<Answer | null> => {
+export const ask = async (method: string, path: string, body?: unknown): Promise<Answer | null> => {
   try {
     const reply = await request(method, path, body)
     return { status: reply.status, body: await reply.json() }

@@ -46,7 +46,6 @@ export class PageDesk {
     sweepPrivate(this.#file)
   }
 
-  /** Says where it listens. */
   listensAt(port: number): void {
     this.#url = `http://127.0.0.1:${port}/`
   }

@@ -280,9 +280,7 @@ const saveFolder = async (): Promise<void> => {
 }
 
 /** Asks; the box starts unchecked, and nothing goes on until it is checked. */
-const confirmed = (
-  title: string, text: string, label: string, yes: string,
-): Promise<boolean> => {
+const confirmed = (title: string, text: string, label: string, yes: string): Promise<boolean> => {
   const dialog = at<Dialog>('confirm')
   const [box, button] = [at<Control>('confirm-check'), at<Control>('confirm-yes')]
   say('confirm-title', title)

@@ -16,7 +16,6 @@ export const policies = {
   part: "default-src 'none'; frame-ancestors 'none'",
 } as const
 
-/** Sends a text. */
 export const sendText = (
   { request, response, requestId }: Exchange,
   { status = 200, type, text, policy }: {

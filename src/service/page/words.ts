@@ -26,7 +26,6 @@ export const day = (iso: string): string => new Date(iso).toLocaleString([], {
 export const timeOfDay = (iso: string): string =>
   new Date(iso).toLocaleTimeString([], { hourCycle: 'h23' })
 
-/** From one moment to another. */
 export const secondsBetween = (from: string, to: string): number =>
   (Date.parse(to) - Date.parse(from)) / 1_000
 

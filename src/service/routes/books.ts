@@ -1,6 +1,6 @@
 /** What was spent and what was done, over HTTP: reading the ledger and the audit. */
 import * as v from 'valibot'
-import { iso } from '../../base/fields.js'
+import { iso } from '../../base/schema.js'
 import { audit, ledger } from '../../fabric/operations/books.js'
 import { refusal } from '../http/refusal.js'
 import { afterField, limitField } from '../query.js'
@@ -9,8 +9,7 @@ import { routeOf } from '../route-of.js'
 
 /** The routes. */
 export const bookRoutes: readonly Route[] = [
-  routeOf(ledger.show, 'GET /api/ledger',
-    'The ceiling, and what is settled, held and unknown.'),
+  routeOf(ledger.show, 'GET /api/ledger', 'The ceiling, and what is settled, held and unknown.'),
   routeOf(ledger.reservations, 'GET /api/ledger/reservations',
     'Your holds, unknown charges and overruns, newest first.', {
       paged: true, query: [

@@ -92,9 +92,7 @@ export const shotsRoutes: readonly Route[] = [
   routeOf(status, 'GET /api/settings/artifact-storage',
     'Folder, analysis and remote vision profile.', { where: 'thread' }),
   routeOf(report, 'GET /api/observer/screenshot-report',
-    'Reports the last 24 hours; nobody is contacted and no picture is in it.', {
-      where: 'thread',
-    }),
+    'Reports the last 24 hours; nobody is contacted and no picture is in it.', { where: 'thread' }),
   routeOf(day, 'GET /api/shots/day',
     'One day, or hours of it: time, episodes, cost; no picture is in it.', {
       where: 'thread', query: [

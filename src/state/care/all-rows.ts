@@ -40,7 +40,6 @@ export class RowSet {
     return this
   }
 
-  /** Rows within bounds, sorted. */
   sorted(bounds: Bounds = {}): Row[] {
     return [...this.#rows.values()].filter((row) => isWithin(row, bounds)).sort(compareKeys)
   }
@@ -203,11 +202,7 @@ export const gather = (
   const rows = new StateRows(lease, over)
   // What was lost from a run was there when its manifest was written.
   if (evidence === 'left out') noteLost(rows, left, standing.manifest.written_at)
-  return {
-    rows,
-    lost: left,
-    lostRows: left.length === 0 ? 0 : lostRows,
-  }
+  return { rows, lost: left, lostRows: left.length === 0 ? 0 : lostRows }
 }
 
 /** Files of which a part cannot be read, with the rows that can be. */

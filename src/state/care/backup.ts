@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
@@ -74,7 +74,6 @@ const noBackup = (): Error =>
     next: 'Name the folder that `sallyport state backup DIR` made.',
   })
 
-/** The error for a folder that is no whole backup. */
 const invalidBackup = (): Error =>
   fail.rejected('backup_invalid', 'The folder is not a whole backup.', {
     next: 'Use another backup; `sallyport state backup DIR` makes one.',
@@ -91,7 +90,6 @@ export interface BackupReport {
   readonly loss: BackupLoss | null
 }
 
-/** How to make a backup. */
 interface BackupOptions {
   /** Copy what is left of a damaged state and write down what is lost, instead of refusing. */
   readonly salvage?: boolean

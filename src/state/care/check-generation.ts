@@ -30,7 +30,6 @@ export const damage = (code: string, message: string, subject?: string): Problem
 export const notice = (code: string, message: string, subject?: string): Problem =>
   ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
 
-/** What was found of a generation. */
 interface GenerationReport {
   readonly store_id: string | null
   readonly epoch: number | null
@@ -117,9 +116,7 @@ const fileProblem = ({ files, places }: Site, facts: SegmentFacts): Problem | un
     `A snapshot file is missing or untrue (${facts.rows} rows).`, facts.name)
 }
 
-interface Order {
-  wrong: boolean
-}
+interface Order { wrong: boolean }
 
 /** Gives a run's rows on and looks whether each comes behind the one before. */
 function* inOrder(rows: Iterable<Row>, order: Order): Generator<Row> {
@@ -217,9 +214,7 @@ const checkHistories = (rows: StateRows, shapes: Shapes, problems: Problem[]): v
   problems.push(...historyProblems(source, shapes.collections, known))
 }
 
-const checkDocuments = (
-  site: Site, trace: Trace, shapes: Shapes, problems: Problem[],
-): void => {
+const checkDocuments = (site: Site, trace: Trace, shapes: Shapes, problems: Problem[]): void => {
   const { files, places } = site
   for (const facts of segmentsIn(trace.manifest)) {
     const problem = fileProblem(site, facts)
@@ -246,7 +241,6 @@ const checkDocuments = (
   }
 }
 
-/** What was looked at before. */
 interface Looked {
   readonly found: Salvage
   readonly ended: EndedAt | undefined

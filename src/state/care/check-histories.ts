@@ -117,9 +117,7 @@ class Heads {
 const headOf = (text: string): HistoryHead => ({ ...JSON.parse(text) as HistoryHead })
 
 /** The history of each key, lowest key first, with what is wrong with it. */
-function* chainsOf(
-  name: string, entries: Iterable<Row>, heads: Heads,
-): Generator<Chain> {
+function* chainsOf(name: string, entries: Iterable<Row>, heads: Heads): Generator<Chain> {
   function* withoutEntries(before?: string): Generator<Chain> {
     while (heads.next !== undefined && (before === undefined || heads.next.id < before)) {
       yield heads.alone(name, heads.next)
@@ -141,10 +139,7 @@ function* chainsOf(
   yield* withoutEntries()
 }
 
-/** Where the rows of a state come from. */
-interface RowSource {
-  rows(bounds: Bounds): Iterable<Row>
-}
+interface RowSource { rows(bounds: Bounds): Iterable<Row> }
 
 /** Findings of all histories, so many named of each kind. */
 class Findings {

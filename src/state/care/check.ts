@@ -116,9 +116,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   }
 }
 
-const checkStateFile = (
-  { files, places }: Site, problems: Problem[],
-): StateFile | undefined => {
+const checkStateFile = ({ files, places }: Site, problems: Problem[]): StateFile | undefined => {
   const bytes = readWhole(files, places.state, fileBytesMax.state)
   if (bytes === undefined && !isStateIn(files, places)) readStateFile(files, places.state)
   refuseDestroyed(bytes)

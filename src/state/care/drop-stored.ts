@@ -18,7 +18,6 @@ export interface DroppedFile {
   readonly isNamed: (view: View) => boolean
 }
 
-/** Some values at a time. */
 function* turnsOf<T>(values: Iterable<T>): Generator<readonly T[]> {
   let turn: T[] = []
   for (const value of values) {

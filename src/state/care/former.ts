@@ -160,7 +160,6 @@ const readStanding = (
   }
 }
 
-/** Nothing at all. */
 const noRows: FormerRows = { find: () => undefined, scan: () => [] }
 
 /** Reads a former state of the store `storeId`; throws for disk errors only. `name`: its folder. */

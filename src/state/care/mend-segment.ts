@@ -3,9 +3,7 @@
  * from the rows, and one flipped bit of a block is found by trying each. Nothing is guessed.
  */
 import { hash } from 'node:crypto'
-import {
-  readWhole, unlessUntrue, publish, type Files,
-} from '../files.js'
+import { readWhole, unlessUntrue, publish, type Files } from '../files.js'
 import { flipOne, mendBytesMax } from '../log/mend.js'
 import type { Places } from '../paths.js'
 import { buildSegments, type SegmentFacts } from '../segments/build.js'
@@ -50,8 +48,6 @@ export const mendedSegment = (
 }
 
 /** Puts mended bytes in the place of the file by one rename. */
-export const writeMended = (
-  files: Files, places: Places, name: string, bytes: Buffer,
-): void => {
+export const writeMended = (files: Files, places: Places, name: string, bytes: Buffer): void => {
   publish(files, places.segment(name), bytes)
 }

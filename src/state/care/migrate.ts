@@ -57,9 +57,7 @@ const requireSound = (site: Site, found: Salvage & { readonly standing: Trace })
 }
 
 /** A step to the format `to`; see `Migration.prepare`. */
-const toIndexes = (to: number) => (
-  site: Site, layout: Layout,
-): ((state: StateFile) => void) => {
+const toIndexes = (to: number) => (site: Site, layout: Layout): ((state: StateFile) => void) => {
   const { files, places, clock } = site
   const found = salvage(files, places)
   const { standing } = found
@@ -107,7 +105,6 @@ export const migrations: readonly Migration[] = [
   { from: 6, to: 7, name: 'chains without epochs', prepare: toIndexes(7) },
 ]
 
-/** What a migration did. */
 interface MigrateReport {
   readonly from: number
   readonly to: number
@@ -142,8 +139,7 @@ export const migrateState = async (
     stateOf(site)
     await takeLock(lock, 'migrate', site)
     try {
-      return await whileNobodyFolds(site, 'migrate', () =>
-        runSteps(site, place, list, target))
+      return await whileNobodyFolds(site, 'migrate', () => runSteps(site, place, list, target))
     } finally {
       lock.give()
     }

@@ -1,8 +1,6 @@
 /** A folder below `aside/` with copies of what a repair or a restore replaces. */
 import { join } from 'node:path'
-import {
-  ensureDir, isTemporary, namesIn, removeTree, syncDir, temporaryName,
-} from '../files.js'
+import { ensureDir, isTemporary, namesIn, removeTree, syncDir, temporaryName } from '../files.js'
 import { makeWhole } from '../unfinished.js'
 import { asideName, type Site } from './use-case.js'
 

@@ -8,7 +8,5 @@ import type { StateFile } from '../state-file.js'
  * shared since: the file beside the key does, without which no place is ever reached. Taken for a
  * directory it would have a ledger of its own, beside that of the other machines.
  */
-export const rebuiltState = (
-  files: Files, keyFolder: string, copy: StateFile,
-): StateFile =>
+export const rebuiltState = (files: Files, keyFolder: string, copy: StateFile): StateFile =>
   (hasPlaceFile(files, keyFolder, copy.store_id) ? { ...copy, kept_in: 'place' } : copy)

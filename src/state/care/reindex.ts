@@ -191,9 +191,7 @@ export const reindex = (
 }
 
 /** Whether the indexes of some rows, and what is counted, are right. Reads all of them. */
-export const areIndexed = (
-  rows: Iterable<Row>, { specs = [], derived = [] }: Layout,
-): boolean => {
+export const areIndexed = (rows: Iterable<Row>, { specs = [], derived = [] }: Layout): boolean => {
   const counted = new CountedAgain(derived)
   const known = new Map(specs.map((spec) => [spec.name, spec]))
   const sums = new IndexSums(specs)

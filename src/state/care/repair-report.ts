@@ -25,7 +25,6 @@ export interface RepairReport {
 /** Nothing is lost. */
 export const noLoss: Loss = { records_after: null, records_seen: 0, bytes: 0, documents: 0 }
 
-/** Whether anything is. */
 export const isLoss = (loss: Loss): boolean => loss.records_after !== null || loss.documents > 0
 
 /** Something that was done. */

@@ -101,9 +101,7 @@ const openOrNot = <T>(files: Files, path: string, use: (fd: number) => T): T | u
 
 const isOver = (tail: TrueRecords['tail']): boolean => tail === 'clean' || tail === 'torn'
 
-const readFrom = (
-  header: LogHeader, body: LogBytes, mend: boolean,
-): TrueRecords => {
+const readFrom = (header: LogHeader, body: LogBytes, mend: boolean): TrueRecords => {
   const from = { sequence: header.base_sequence, chain: header.base_chain }
   return readTrue(bindingOf(header), body, from, mend)
 }
@@ -165,7 +163,6 @@ const leadsOn = (header: LogHeader | undefined, meant: LogBinding, head: Head): 
   header.base_chain === head.chain &&
   header.base_sequence === head.sequence
 
-/** Reads the logs that go on from a manifest. */
 const traceLogs = (
   files: Files, places: Places, manifest: Manifest, options: SalvageOptions,
 ): Trace => {
@@ -216,9 +213,7 @@ const isInForce = (files: Files, places: Places, manifest: Manifest): boolean =>
 }
 
 /** Reads all of a directory that a repair, a restore or a check has to know. */
-export const salvage = (
-  files: Files, places: Places, options: SalvageOptions = {},
-): Salvage => {
+export const salvage = (files: Files, places: Places, options: SalvageOptions = {}): Salvage => {
   const newestLog = logEpochs(namesIn(files, places.wal)).at(-1) ?? 0
   const { known, untrue, remade } = manifestsIn(files, places, options)
   const [standing, before] = known

@@ -26,11 +26,9 @@ export const linkOf = (
 /** What an entry counts for: its canonical JSON and a line end. */
 export const lineBytes = (text: string): number => Buffer.byteLength(text) + 1
 
-/** The head of a history without an entry. */
 export const emptyHead = (history: HistoryName): HistoryHead =>
   ({ bytes: 0, digest: firstLink(history), entries: 0 })
 
-/** The head behind one more entry. */
 export const headAfter = (
   history: HistoryName, { bytes, digest, entries }: HistoryHead, text: string,
 ): HistoryHead => ({

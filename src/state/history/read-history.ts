@@ -17,7 +17,6 @@ interface HistoryEntry<T> {
   readonly digest: string
 }
 
-/** Which entries of a history are wanted. */
 interface PageOptions {
   /** Only entries behind this number (default 0). */
   readonly after?: number
@@ -147,8 +146,6 @@ export const historyHead = <T>(view: Rows, spec: HistorySpec<T>, key: string): H
  * The canonical lines of a history, as its limits count them: each entry's canonical JSON, without
  * the line end. Read page by page; throws at the first one that is missing or does not follow.
  */
-export function* historyLines<T>(
-  view: Rows, spec: HistorySpec<T>, key: string,
-): Generator<string> {
+export function* historyLines<T>(view: Rows, spec: HistorySpec<T>, key: string): Generator<string> {
   yield* linesUpTo(view, spec, key, historyHead(view, spec, key))
 }

@@ -5,7 +5,7 @@
  */
 import type { GenericSchema } from 'valibot'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import type { CollectionSpec, EntryRow, HistorySpec } from '../types.js'
 
 const entriesEnd = '_history'
@@ -55,9 +55,7 @@ export const historyOf = (collection: string): string | undefined => {
  * Declares a history. `entriesMax` and `bytesMax` are limits of one key: 4,096 entries and 4 MiB
  * unless they are given.
  */
-export const historySpec = <T>({
-  name, entry, entriesMax = 4_096, bytesMax = 4 * 1024 * 1024,
-}: {
+export const historySpec = <T>({ name, entry, entriesMax = 4_096, bytesMax = 4 * 1024 * 1024 }: {
   readonly name: string
   readonly entry: GenericSchema<T>
   readonly entriesMax?: number

@@ -16,7 +16,7 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 
 // CRC-32 as zlib has it, over short texts of one byte a character: loading zlib would take every
 // command longer than all the sums that it will ever make of the headers of records.
@@ -82,7 +82,6 @@ export const recordFrameBytes = recordHeaderBytes + 1 + chainBytes + 1
 /** Most bytes of one payload. */
 export const payloadBytesMax = 16 * 1024 * 1024
 
-/** The header line of a log. */
 export const encodeLogHeader = (header: LogHeader): Buffer => {
   const text = canonicalJson(header)
   return Buffer.from(`${text} ${sha256Hex(text)}\n`)

@@ -1,6 +1,6 @@
 /** The JSON inside a log record: which documents it puts or removes, and whether it is a mark. */
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { shapeCheck } from '../../base/compiled-shape.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { stringJson } from './canonical-text.js'
@@ -34,7 +34,6 @@ const idLengthMax = 512
 const isName = shapeCheck(name)
 const isPayload = shapeCheck(payloadShape)
 
-/** Whether a text may name a collection. */
 export const isCollectionName = (text: string): boolean => isName(text)
 
 /** Whether a text may be a document's id. */
@@ -68,7 +67,6 @@ export interface Change {
   readonly content: Content | null
 }
 
-/** The mark of a record. */
 interface PayloadMark {
   readonly number: number
   readonly policy_revision: number | null

@@ -147,9 +147,7 @@ export const scanLog = (
 }
 
 /** The record whose header stands at `at`, proved by the chain text stored right before it. */
-const provedAt = (
-  binding: LogBinding, source: LogBytes, at: number,
-): ScannedRecord | undefined => {
+const provedAt = (binding: LogBinding, source: LogBytes, at: number): ScannedRecord | undefined => {
   const lead = recordChainLineBytes
   if (at < lead) return undefined
   const start = source.read(at - lead, lead + recordHeaderBytes)

@@ -28,7 +28,6 @@ export interface PieceRole {
   readonly facts: string
 }
 
-/** A plain piece. */
 export const plainPiece = (number: number): PieceRole => ({ role: 'piece', number, facts: '' })
 
 /** Eight bytes of number; the index has a nonce that no piece has. */

@@ -6,7 +6,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { damagedArtifact, type Draft } from '../artifact-folder.js'
@@ -107,9 +107,7 @@ export class PiecePackWriter implements PackWriter {
     this.#draft.requireOpen()
     if (this.#filled > 0) this.#seal(this.#filled)
     this.#piece.fill(0)
-    const index: Index = {
-      schema: 'sallyport.pack.v1', pieces: this.#pieces, bodies: this.#bodies,
-    }
+    const index: Index = { schema: 'sallyport.pack.v1', pieces: this.#pieces, bodies: this.#bodies }
     const text = Buffer.from(canonicalJson(index))
     if (text.length > indexBytesMax) {
       this.abandon()

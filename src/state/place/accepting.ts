@@ -59,9 +59,7 @@ const notHere = (): Error =>
       + 'another machine: `sallyport state accept-server --without NAME`.',
   })
 
-const lostOf = (
-  store: PlacedStore, last: PlacedRecord, own: Position,
-): readonly PlacedRecord[] => {
+const lostOf = (store: PlacedStore, last: PlacedRecord, own: Position): readonly PlacedRecord[] => {
   const behind = recordsBehind(store.replica)
   const known = behind === null ? [] : [behind.base, ...behind.records]
   const at = known.findIndex(({ sequence }) => sequence === last.sequence)

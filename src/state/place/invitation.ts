@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail, type SallyportError } from '../../base/errors.js'
-import { count, counted, iso, nullableText, sha256 } from '../../base/fields.js'
+import { count, counted, iso, nullableText, sha256 } from '../../base/schema.js'
 import { scryptOf, type ScryptCost } from '../../base/scrypt.js'
 import { openWith, sealWith } from '../keys.js'
 import { headStartShape } from './head-start-shape.js'
@@ -77,7 +77,6 @@ const innerShape = v.strictObject({
   head_start: v.optional(headStartShape),
   invited_at: iso,
 })
-/** What an invitation carries. */
 export type Invitation = v.InferOutput<typeof innerShape>
 
 /** Throws `rejected` `invitation_passphrase_length` unless a passphrase may seal one. */

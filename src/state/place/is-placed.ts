@@ -2,5 +2,4 @@
 import type { Store } from '../types.js'
 import type { PlacedStore } from './placed-store.js'
 
-/** Whether a store is kept at a place. */
 export const isPlaced = (store: Store): store is PlacedStore => store.keptIn === 'place'

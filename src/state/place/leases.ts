@@ -68,7 +68,6 @@ export class Leases {
     return held
   }
 
-  /** Tokens of what is held. */
   tokensOf(held: readonly object[]): readonly string[] {
     return held.flatMap((one) => this.#ofHolds.get(one)?.token ?? [])
   }

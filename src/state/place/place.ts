@@ -214,9 +214,7 @@ export interface Place {
   /** Which of some blobs lie there whole. */
   hasBlobs(names: readonly string[]): Promise<readonly string[]>
   /** Puts a blob, in pieces or in one; one that is there whole already stays as it is. */
-  putBlob(
-    name: string, pieces: Buffer | AsyncIterable<Buffer> | Iterable<Buffer>,
-  ): Promise<void>
+  putBlob(name: string, pieces: Buffer | AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>
   /** Pieces of a blob in order; none where it is not there whole. */
   getBlob(name: string): AsyncIterable<Buffer>
   removeBlobs(names: readonly string[]): Promise<void>

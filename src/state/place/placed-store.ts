@@ -36,9 +36,7 @@ import { Leases } from './leases.js'
 import { placeTimes, type Followed, type LeaseRow, type Place, type PlacedRecord } from './place.js'
 import { PlaceClock } from './place-clock.js'
 import { PlacedFence } from './placed-fence.js'
-import {
-  placeFileStamp, readPlaceFile, writePlaceFile, type PlaceSettings,
-} from './place-file.js'
+import { placeFileStamp, readPlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import { BlobTraffic, placedArtifacts } from './placed-artifacts.js'
 import { PlacedHolds } from './placed-holds.js'
 import { PlacedStops } from './placed-stops.js'

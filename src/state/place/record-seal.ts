@@ -27,7 +27,6 @@ export class RecordSeal {
     this.#storeId = storeId
   }
 
-  /** The link of a chain value. */
   link(chain: string): Buffer {
     return Buffer.from(this.#keys.hmac('shared/link', chain), 'hex')
   }

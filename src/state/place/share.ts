@@ -51,7 +51,6 @@ export interface JoinOptions extends Omit<OpenOptions, 'mode'> {
   readonly reaching: Reaching
 }
 
-/** The place of some settings. */
 export const placeOf = (
   settings: PlaceSettings, storeId: string, { clock = systemClock }: Pick<OpenOptions, 'clock'>,
 ): Place => lazyPlace({
@@ -108,9 +107,7 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
 }
 
 /** Whether the place has the record that whoever invited knew: one that was put back lacks it. */
-const requireKnownRecord = async (
-  place: Place, { sequence, link }: Position,
-): Promise<void> => {
+const requireKnownRecord = async (place: Place, { sequence, link }: Position): Promise<void> => {
   const { records: [record] } = await place.follow(sequence - 1, 1)
   if (record?.sequence === sequence && record.link.equals(link)) return
   throw fail.conflict('server_changed', 'The server lacks what it had when this was written.', {

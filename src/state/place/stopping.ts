@@ -46,9 +46,7 @@ const hereAlone = (board: StopBoard): StopBoard => ({
 /** Opens nothing that has to be sound; needs no key and no lock. */
 export const stoppingOf = async (site: Site): Promise<Stopping> => {
   const boards = stopBoardsOf(site)
-  const local = {
-    boards, stateHolds: holdsAt(site.dir), isShared: false, close: () => undefined,
-  }
+  const local = { boards, stateHolds: holdsAt(site.dir), isShared: false, close: () => undefined }
   const kept = keptInOf(site)
   if (kept === 'directory') return local
   const alone = { ...local, isShared: true, boards: boards.map(hereAlone) }

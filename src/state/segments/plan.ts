@@ -23,7 +23,6 @@ interface MergePlan {
   readonly inputs: readonly number[]
 }
 
-/** The level of a run by its size alone. */
 const levelOfSize = (bytes: number): number => {
   let level = 0
   while (bytes > levelBytes * runsPerLevel ** level) level += 1

@@ -11,9 +11,7 @@ import { mayHold } from './filter.js'
 import { compareKeys, lineOf, rowOf, type Key, type Row } from './row.js'
 
 /** A row as it was read; `version` is for whoever keeps what was made of its text. */
-export interface StoredRow extends Row {
-  version?: unknown
-}
+export interface StoredRow extends Row { version?: unknown }
 
 /** Part of the keyspace; without a member there is no limit on that side. */
 export interface Bounds {
@@ -122,7 +120,6 @@ export const rowsOfBlock = (bytes: Buffer): StoredRow[] | undefined => {
   return rows
 }
 
-/** Whether a key lies within bounds. */
 export const isWithin = (key: Key, { low, lowOpen = false, high }: Bounds): boolean => {
   if (high !== undefined && compareKeys(key, high) >= 0) return false
   if (low === undefined) return true
@@ -136,7 +133,6 @@ export interface HashedKey {
   readonly hashes: readonly [number, number]
 }
 
-/** The row at a key among the rows of a block. */
 const rowAt = (rows: readonly StoredRow[], key: Key): StoredRow | undefined => {
   let [low, high] = [0, rows.length]
   while (low < high) {
@@ -344,9 +340,7 @@ export class Segment {
     }
   }
 
-  * #scan(
-    bounds: Bounds, reverse: boolean, onLost: OnLost | undefined,
-  ): Generator<StoredRow> {
+  * #scan(bounds: Bounds, reverse: boolean, onLost: OnLost | undefined): Generator<StoredRow> {
     const { low, high } = bounds
     const blocks = this.#blocksOr(onLost)
     const first = low === undefined || blocks === 0 ? 0 : Math.max(0, this.#blockAt(low))

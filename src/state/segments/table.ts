@@ -29,9 +29,7 @@ export function* scanRun(
 const keptKeysMax = 256
 
 /** A key that is looked for, and which one of them it is. */
-interface Wanted extends HashedKey {
-  readonly at: number
-}
+interface Wanted extends HashedKey { readonly at: number }
 
 /** Keys, ascending, by the file of a run that may hold them; those of none are left out. */
 function* byFile(
@@ -115,9 +113,7 @@ export const boundsOf = (collection: string, prefix = ''): Required<Omit<Bounds,
 }
 
 /** The keys that a range of a collection may give. */
-export const boundsIn = (
-  collection: string, { prefix, after, reverse }: RangeOptions,
-): Bounds => {
+export const boundsIn = (collection: string, { prefix, after, reverse }: RangeOptions): Bounds => {
   const bounds = boundsOf(collection, prefix)
   if (after === undefined) return bounds
   const key = { collection, id: after }

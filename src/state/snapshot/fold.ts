@@ -30,7 +30,6 @@ import {
 } from './manifest.js'
 import { SegmentPool } from './pool.js'
 
-/** Where to fold. */
 interface FoldPlace {
   readonly files: Files
   readonly places: Places
@@ -49,7 +48,6 @@ export interface FoldOptions {
 /** Bytes of merged files that a closing process writes at most, beside the last file's rest. */
 export const mergeBytesAtClose = 8 * 1024 * 1024
 
-/** What a fold did. */
 interface FoldReport {
   /** Number of the newest manifest. */
   readonly number: number
@@ -320,9 +318,7 @@ export const fold = (place: FoldPlace, options: FoldOptions): FoldReport => {
  * Removes what neither of two manifests needs: other manifests, their files, logs that the older of
  * the two includes, and leftovers. Only files go, and only under names that this program makes.
  */
-export const sweep = (
-  files: Files, places: Places, newest: Manifest, before: Manifest,
-): number => {
+export const sweep = (files: Files, places: Places, newest: Manifest, before: Manifest): number => {
   requireGenerationFolders(files, places)
   const kept = [newest, before]
   const named = new Set(kept.flatMap(segmentsIn).map(({ name }) => name))

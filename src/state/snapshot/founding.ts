@@ -31,9 +31,7 @@ export const headerIn = (files: Files, path: string): LogHeader | undefined => {
 }
 
 /** Logs of foundings that are not in place, by path, with the manifests that they name. */
-export const foundingLeftovers = (
-  files: Files, places: Places,
-): ReadonlyMap<string, string> => {
+export const foundingLeftovers = (files: Files, places: Places): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   if (files.stat(places.wal)?.kind !== 'dir') return found
   for (const name of files.list(places.wal).filter(isTemporary)) {

@@ -38,7 +38,6 @@ export interface Version {
   readonly before: Version | undefined
 }
 
-/** A version of a text alone. */
 export const versionOf = (text: string): Version => ({
   sequence: 0, removed: false, source: text, doc: undefined, checked: undefined, before: undefined,
 })
@@ -61,7 +60,6 @@ interface LateRecord {
   readonly bytes: Buffer
 }
 
-/** Freezes a document with all that it holds. */
 export const freezeDeep = (value: unknown): void => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)
@@ -128,7 +126,6 @@ export class Generation {
   log: OpenLog | undefined
   /** Number of the newest log. */
   epoch: number
-  /** Where it lies. */
   logPath: string
   /** Where the log of the next epoch will appear. */
   nextLogPath: string
@@ -265,9 +262,7 @@ export class Generation {
   }
 
   /** The same of some documents of a collection, in the order of their ids as they are given. */
-  findMany(
-    collection: string, ids: readonly string[], sequence: number,
-  ): (Version | undefined)[] {
+  findMany(collection: string, ids: readonly string[], sequence: number): (Version | undefined)[] {
     const overlay = this.overlays.get(collection)
     const found: (Version | undefined)[] = []
     const stored: { readonly id: string; readonly at: number }[] = []

@@ -49,7 +49,6 @@ export const basesAfter = (manifest: Manifest): readonly LogBase[] => {
     { ...base, manifest: manifestDigest(manifest) }]
 }
 
-/** Whether a header goes on from a base. */
 export const goesOn = (header: LogHeader, base: LogBase): boolean =>
   header.store_id === base.storeId && header.epoch === base.epoch &&
   header.format_version === base.format &&
@@ -63,9 +62,7 @@ const checksumBytes = 65
  * The header that an untrue first line still vouches for: its text or its checksum is that of the
  * line that one of the bases gives. A line of which neither is left vouches for none.
  */
-export const vouchedHeader = (
-  found: Buffer, bases: readonly LogBase[],
-): HeaderLine | undefined =>
+export const vouchedHeader = (found: Buffer, bases: readonly LogBase[]): HeaderLine | undefined =>
   bases.map(headerOf).find(({ header }) => {
     const line = encodeLogHeader(header)
     const text = line.length - checksumBytes

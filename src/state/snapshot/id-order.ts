@@ -32,9 +32,7 @@ export class IdOrder {
   }
 
   /** Those within bounds, ascending; `all`: every id of the collection. */
-  within(
-    all: ReadonlyMap<string, unknown>, collection: string, bounds: Bounds,
-  ): readonly string[] {
+  within(all: ReadonlyMap<string, unknown>, collection: string, bounds: Bounds): readonly string[] {
     if (all.size > keptMax) {
       return [...all.keys()].filter((id) => isWithin({ collection, id }, bounds)).sort()
     }

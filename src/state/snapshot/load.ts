@@ -22,7 +22,6 @@ export interface Loaded {
   readonly damage: Damage | undefined
 }
 
-/** Where to load from. */
 interface LoadPlace {
   readonly files: Files
   readonly places: Places

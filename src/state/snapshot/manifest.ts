@@ -6,7 +6,7 @@
 import { LowSync, type SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
 import { shapeCheck } from '../../base/compiled-shape.js'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { publish, readWhole, unlessUntrue, type Files } from '../files.js'
@@ -24,7 +24,6 @@ export const markShape = v.strictObject({
   chain: sha,
   policy_revision: v.nullable(count),
 })
-/** A mark. */
 export type Mark = v.InferOutput<typeof markShape>
 
 const runShape = v.strictObject({
@@ -33,7 +32,6 @@ const runShape = v.strictObject({
   /** Sorted and not overlapping. */
   files: v.array(segmentShape),
 })
-/** One sorted run. */
 export type Run = v.InferOutput<typeof runShape>
 
 const mergeShape = v.strictObject({
@@ -77,7 +75,6 @@ export const manifestShape = v.strictObject({
   runs: v.array(runShape),
   merges: v.array(mergeShape),
 })
-/** What a manifest says. */
 export type Manifest = v.InferOutput<typeof manifestShape>
 
 const checksumBytes = 66
@@ -171,6 +168,5 @@ export const writeManifest = (files: Files, path: string, manifest: Manifest): v
 export const segmentsIn = ({ runs, merges }: Manifest): readonly SegmentFacts[] =>
   [...runs, ...merges].flatMap(({ files }) => files)
 
-/** Bytes of the files of a run or a merge. */
 export const bytesOf = ({ files }: { readonly files: readonly SegmentFacts[] }): number =>
   files.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -8,7 +8,6 @@ import { taskText } from '../../task-text.js'
 import { camelCase, type VerbDeps } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 
-/** Flags of a review. */
 interface ReviewOptions {
   readonly task: string
   readonly approve?: boolean

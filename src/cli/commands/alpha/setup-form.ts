@@ -153,9 +153,7 @@ interface FilledForm {
   agree(): Promise<void>
 }
 
-const agreed = async (
-  { deps, provider, prompter }: Form, needs: boolean,
-): Promise<void> => {
+const agreed = async ({ deps, provider, prompter }: Form, needs: boolean): Promise<void> => {
   if (!needs) return requireYes(prompter, 'Save this change')
   deps.note(`\n${alphaConsentStatement(provider).text}`)
   await requireYes(prompter, 'I acknowledge this plaintext egress')
@@ -207,9 +205,7 @@ export const fillForm = async (
     return null
   }
   deps.note(changeText([...changes, ...(isLapsed ? ['  consent: given anew'] : [])]))
-  const block = {
-    enabled, ...key, ...filled, plaintext_provider_egress_acknowledged: false,
-  }
+  const block = { enabled, ...key, ...filled, plaintext_provider_egress_acknowledged: false }
   const needs = alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block))
   return {
     block: {

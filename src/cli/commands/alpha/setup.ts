@@ -9,9 +9,7 @@ import { fail } from '../../../base/errors.js'
 import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import {
-  acknowledgeFlag, integerFlag, moneyFlag, renamed,
-} from '../../flags.js'
+import { acknowledgeFlag, integerFlag, moneyFlag, renamed } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
@@ -21,7 +19,6 @@ import { saveListing, voidAnswersFlag } from '../../voids.js'
 import { fillForm, type SetupBlock } from './setup-form.js'
 import { alphaText } from './text.js'
 
-/** Flags of `alpha setup`. */
 interface SetupOptions {
   readonly enable?: boolean
   readonly disable?: boolean
@@ -112,7 +109,6 @@ const namesOf = ({ voidAnswers: _, ...options }: SetupOptions): readonly string[
 /** What had left before of what the save closed. */
 type Saved = Pick<AlphaShow, 'requests'>
 
-/** Saves what a person fills in. */
 const fillIn = async (
   { voidAnswers }: SetupOptions, deps: VerbDeps, opened: Work,
   current: AlphaShow,

@@ -7,7 +7,6 @@ import { bytesText, fieldLines } from '../../text.js'
 const jobState = ({ job }: ClosureReceipt): string =>
   (job.reason === null ? job.state : `${job.state} (${job.reason})`)
 
-/** A receipt as lines of text. */
 export const receiptText = (receipt: ClosureReceipt): string => {
   const { evidence, connection, job, task, effects } = receipt
   return fieldLines([
@@ -24,7 +23,6 @@ export const receiptText = (receipt: ClosureReceipt): string => {
   ])
 }
 
-/** Cells of a closure in a list. */
 export const closureCells = (view: View, line: ClosureLine): readonly string[] => [
   view.id(line.closure), view.time(line.closed_at), view.id(line.job), line.job_state,
   line.repository, String(line.observed_effects),
@@ -35,9 +33,7 @@ export const closureHeads =
 
 type Field = readonly [string, string]
 
-const saysOf = (
-  { verdict, reason, job }: InspectionDocument, view: View,
-): readonly Field[] => {
+const saysOf = ({ verdict, reason, job }: InspectionDocument, view: View): readonly Field[] => {
   if (verdict === 'applied') return [['so', 'This very request closed the capacity.']]
   if (verdict === 'stale') {
     return [
@@ -51,10 +47,7 @@ const saysOf = (
   ]
 }
 
-/** A verdict as lines of text. */
-export const inspectionText = (
-  document: InspectionDocument, view: View,
-): string => fieldLines([
+export const inspectionText = (document: InspectionDocument, view: View): string => fieldLines([
   ['job', document.job],
   ['key', document.idempotency_key],
   ['verdict', document.verdict],

@@ -58,7 +58,6 @@ export const shownJobText = ({ history, readback, ...job }: ShownJobDocument): s
     : history.lines.map((line) => `${visibleLine(line)}\n`).join('')
 }
 
-/** Cells of a job in a list. */
 export const jobCells = (view: View, job: JobDocument): readonly string[] => [
   view.id(job.id), job.kind, job.reason === null ? job.state : `${job.state} (${job.reason})`,
   job.repository, job.reserved ? 'reserved' : 'free', view.time(job.created_at),

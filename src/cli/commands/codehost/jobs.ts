@@ -57,8 +57,7 @@ export const jobs = verbOf(codehost.jobs, {
   ],
   ids: { job: 'job', connection: 'connection', after: 'job' },
   exits: ['rejected'],
-  flags: (command) => historyFlags(command
-    .argument('[job]', 'id of the job'))
+  flags: (command) => historyFlags(command.argument('[job]', 'id of the job'))
     .option('--connection <id>', 'only those of one connection')
     .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
     .option('--after <job>', 'only those older than this one')

@@ -16,23 +16,18 @@ import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost recover observe`. */
-interface ObserveOptions extends LineOf<typeof codehostObserve> {
-  readonly from?: string
-}
+type ObserveOptions = LineOf<typeof codehostObserve> & { readonly from?: string }
 
 /** On a terminal the acknowledgment may be given at a prompt, which starts unchecked. */
 const acknowledgedOf = async (
   { acknowledgedClosureObservation: given, from }: ObserveOptions, deps: VerbDeps,
 ): Promise<boolean | undefined> => {
   if (given === true || from !== undefined || !deps.interactive) return given
-  await deps.confirm(
-    'Read what was closed once more; it changes nothing', '--acknowledge')
+  await deps.confirm('Read what was closed once more; it changes nothing', '--acknowledge')
   return true
 }
 
-const requestFrom = async (
-  options: ObserveOptions, deps: VerbDeps,
-): Promise<ObserveRequest> => {
+const requestFrom = async (options: ObserveOptions, deps: VerbDeps): Promise<ObserveRequest> => {
   const { from } = options
   const fields = {
     acknowledged_closure_observation: await acknowledgedOf(options, deps),

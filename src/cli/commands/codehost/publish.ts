@@ -15,7 +15,7 @@ import { isNumbered } from '../../../codehost/jobs/series.js'
 import { fail } from '../../../base/errors.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
-import type { Session } from '../../../governance/session/types.js'
+import type { Session } from '../../../governance/context.js'
 import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
 import { ownFoldersOf } from '../../own-folders.js'
 import type { Prompter } from '../../prompt.js'
@@ -42,7 +42,6 @@ interface PublishOptions extends Partial<PublishFields>, KeyOptions {
   readonly goal?: string
 }
 
-/** A publication that was prepared, and what it was prepared with. */
 interface Prepared {
   readonly ctx: CodehostContext
   readonly session: Session
@@ -133,9 +132,7 @@ const sendFolder = async (
 }
 
 /** Where something was asked for: the line that asks no more than whether it may be sent. */
-const tellSame = (
-  deps: VerbDeps, options: PublishOptions, wanted: PublicationRequest,
-): void => {
+const tellSame = (deps: VerbDeps, options: PublishOptions, wanted: PublicationRequest): void => {
   const { target, base, branch, title, author, bodyFile, messageFile, goal, mark } = options
   if (![base, branch, title, author].includes(undefined)) return
   const given = {

@@ -59,9 +59,7 @@ const playJobs = async (stage: Stage, sandbox: Sandbox, connection: string): Pro
   const { revision } = revisionOf(await stage.ask(['codehost', 'connections']))
   await stage.play({
     say: 'Read it back, by GET alone: it matches what was sealed.',
-    argv: [
-      'codehost', 'recover', 'reconcile', second, '--expected-revision', String(revision),
-    ],
+    argv: ['codehost', 'recover', 'reconcile', second, '--expected-revision', String(revision)],
   })
   await stage.play({
     say: 'Let its task count as done.', argv: ['codehost', 'recover', 'adopt', second],
@@ -131,9 +129,7 @@ const playPublications = async (
   const { revision } = revisionOf(await stage.ask(['codehost', 'connections']))
   await stage.play({
     say: 'Its id was known before, so it is found by GET. The rest was never sent.',
-    argv: [
-      'codehost', 'recover', 'reconcile', second, '--expected-revision', String(revision),
-    ],
+    argv: ['codehost', 'recover', 'reconcile', second, '--expected-revision', String(revision)],
     status: exitStatus.blocked,
   })
   await stage.play({
@@ -157,8 +153,7 @@ export const playCodehost = async (
   await stage.play({
     say: 'Connect to one repository of a code host. A token identifies an account; it allows '
       + 'nothing.',
-    argv: ['codehost', 'connect', '--repo', repository, '--token-file',
-      sandbox.keyFiles.codehost],
+    argv: ['codehost', 'connect', '--repo', repository, '--token-file', sandbox.keyFiles.codehost],
   })
   const { id, revision } = revisionOf(await stage.ask(['codehost', 'connections']))
   const consent = [
@@ -190,7 +185,5 @@ export const playCodehost = async (
       })
     },
   })
-  await stage.play({
-    say: 'Take it back: in force at once.', argv: ['codehost', 'revoke', id],
-  })
+  await stage.play({ say: 'Take it back: in force at once.', argv: ['codehost', 'revoke', id] })
 }

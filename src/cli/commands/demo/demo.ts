@@ -120,8 +120,6 @@ export const demo = verb(sandboxDemo, {
     } finally {
       await sandbox.stop()
     }
-    return {
-      dir, state_dir: folders.stateDir, config_dir: folders.configDir,
-    }
+    return { dir, state_dir: folders.stateDir, config_dir: folders.configDir }
   },
 })

@@ -16,9 +16,7 @@ interface EdgePlaces extends ShotsPlaces {
 }
 
 /** Places below the demo's folder. */
-export const edgePlaces = (
-  dir: string, stateDir: string, shots: ShotsPlaces,
-): EdgePlaces => ({
+export const edgePlaces = (dir: string, stateDir: string, shots: ShotsPlaces): EdgePlaces => ({
   ...shots, stateDir, device: join(dir, 'device'), line: join(dir, 'pairing.txt'),
   readback: join(dir, 'readback.png'),
 })
@@ -72,9 +70,7 @@ const revokeInTheMiddle = async (
 }
 
 /** The part of the demo about the service and a paired device. */
-export const playEdge = async (
-  deps: VerbDeps, stage: Stage, places: EdgePlaces,
-): Promise<void> => {
+export const playEdge = async (deps: VerbDeps, stage: Stage, places: EdgePlaces): Promise<void> => {
   if (!existsSync(places.folder)) await stage.ask(['sandbox', 'samples', places.folder])
   const service = await stage.begin({
     say: 'Serve what programs and devices need over HTTPS, with a page for a browser.',

@@ -115,9 +115,7 @@ const report = async (stage: Stage, { page }: ShotsPlaces): Promise<void> => {
     say: 'A report with a conclusion, and a page for the browser.',
     argv: ['shots', 'report', '--conclude', '--html', page],
   })
-  await stage.play({
-    say: 'Where everything stands, and what it cost.', argv: ['shots', 'status'],
-  })
+  await stage.play({ say: 'Where everything stands, and what it cost.', argv: ['shots', 'status'] })
 }
 
 /** The part of the demo about screenshots. */

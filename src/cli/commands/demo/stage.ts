@@ -4,7 +4,6 @@ import { fail } from '../../../base/errors.js'
 import type { VerbDeps } from '../../verb.js'
 import { wrapText } from '../../wrap.js'
 
-/** One line of the demo. */
 interface Line {
   /** What a person wants with it. */
   readonly say: string
@@ -16,7 +15,6 @@ interface Line {
   readonly head?: number
 }
 
-/** What a line answered. */
 interface Answered {
   readonly status: number
   readonly stdout: string

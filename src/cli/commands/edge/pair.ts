@@ -11,7 +11,6 @@ import { requestOf } from '../../request.js'
 import type { VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 
-/** Flags of `edge pair`. */
 interface PairOptions {
   readonly name?: string
   readonly file?: string

@@ -45,8 +45,7 @@ const savedFields = ({ gateway }: GatewayShow, slot: SlotName) => {
 
 /** The difference, one line a field; what was not asked for is not among it. */
 export const changesOf = (current: GatewayShow, draft: Draft): readonly string[] => {
-  const after = Object.fromEntries(slotNames.flatMap((slot) =>
-    slotFields(slot, draft.slots[slot])))
+  const after = Object.fromEntries(slotNames.flatMap((slot) => slotFields(slot, draft.slots[slot])))
   const before = Object.fromEntries(slotNames.flatMap((slot) => savedFields(current, slot)))
   const { gateway } = current
   return [

@@ -24,7 +24,6 @@ import type { GatewayDocument } from './setup-draft.js'
 import { fillGatewayForm } from './setup-form.js'
 import { gatewayText } from './text.js'
 
-/** Flags of `gateway setup`. */
 interface GatewaySetupOptions {
   readonly slot?: string
   readonly model?: string

@@ -17,7 +17,6 @@ export type SavedSlot = Pick<
 /** What a form would change of a slot. */
 export type SlotDraft = Partial<SlotSetup>
 
-/** Where a slot is asked about. */
 interface SlotCase {
   readonly prompter: Prompter
   readonly gov: Gov
@@ -73,9 +72,7 @@ const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
 
 const timeouts = [15, 30, 45, 60, 120] as const
 
-const askLimits = async (
-  { prompter, saved, ceilingMicrousd }: SlotCase,
-): Promise<SlotDraft> => {
+const askLimits = async ({ prompter, saved, ceilingMicrousd }: SlotCase): Promise<SlotDraft> => {
   const { request_cost_bound_microusd: bound, timeout_seconds: timeout } = saved
   const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
   const held = await askLimit(prompter, {

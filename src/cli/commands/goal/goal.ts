@@ -13,7 +13,6 @@ import { renderTable } from '../../table.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
 
-/** A goal as lines of text. */
 const goalText = (goal: GoalDocument, view: View): string => fieldLines([
   ['goal', goal.id],
   ['title', visibleLine(goal.title)],
@@ -89,9 +88,7 @@ export const update = verbOf(operation(goalUpdate, 'mutate', ({ gov, session }, 
 })
 
 export const close = verbOf(operation(goalClose, 'mutate', ({ gov, session }, request) =>
-  closeGoal(gov, session, {
-    goalId: request.goal, expectedRevision: request.expected_revision,
-  })), {
+  closeGoal(gov, session, { goalId: request.goal, expectedRevision: request.expected_revision })), {
   summary: 'close a goal',
   description:
     'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '

@@ -10,7 +10,6 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import type { ServerLine } from '../machine/server.js'
 
-/** Flags of `init`. */
 interface InitOptions extends Omit<LineOf<typeof stateInit>, 'passphrase'>, ServerLine {
   readonly profile?: string
   readonly passphraseFile?: string

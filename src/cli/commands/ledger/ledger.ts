@@ -22,7 +22,6 @@ const dueOf = ({ state, overrun }: ReservationDocument): string => {
   return overrun === 'review_required' ? 'review the overrun' : ''
 }
 
-/** A reservation as lines of text. */
 export const reservationText = (one: ReservationDocument): string => {
   const line = (name: string, value: string): string => `${name.padEnd(11)}${value}\n`
   const due = dueOf(one)
@@ -96,7 +95,6 @@ export const reservations = verbOf(ledger.reservations, {
   text: (rows, view) => reservationsTable(view, rows),
 })
 
-/** Flags of `ledger review`. */
 interface LedgerReviewOptions {
   readonly operation: string
   readonly accept?: boolean

@@ -46,7 +46,6 @@ const rangeText = (range: ChargeRange): string => {
     + `${time(confirmed)}).\nThey show what was counted by then; the bill decides.`
 }
 
-/** Flags of `ledger settle`. */
 interface SettleOptions {
   readonly operation?: string
   readonly where?: string
@@ -159,9 +158,7 @@ const settleAll = async (
         + `${countText(rows.length, 'operation')} (${moneyText(held)} held)?`, '--yes')
   }
   const ids = rows.map(({ operation_id: id }) => id)
-  return ledgerSettle.answer({
-    settled: await settleCharges(by.gov, by.session, ids, found), more,
-  })
+  return ledgerSettle.answer({ settled: await settleCharges(by.gov, by.session, ids, found), more })
 }
 
 const settleOne = async (

@@ -7,12 +7,8 @@ import type { VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 
 /** What an owner proves himself with, as at `login`. */
-export interface OwnerLine {
-  readonly owner?: string
-  readonly passphraseFile?: string
-}
+export type OwnerLine = { readonly owner?: string; readonly passphraseFile?: string }
 
-/** Adds its flags. */
 export const ownerFlags = (command: Command): Command => command
   .option('--owner <name>', 'who decides, where no session is live and there are several owners')
   .option('--passphrase-file <file>', 'the passphrase of that owner; - for stdin')

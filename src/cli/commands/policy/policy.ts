@@ -117,11 +117,7 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   damage: 'decides',
   exits: ['no_state', 'locked', 'damaged'],
   json: policyRevoke,
-  text: (document) => [
-    stoppedText(document),
-    ...sentBeforeLines(document.requests),
-    '',
-  ].join('\n'),
+  text: (document) => [stoppedText(document), ...sentBeforeLines(document.requests), ''].join('\n'),
   run: async (_options, deps) => {
     const { stateDir, configDir } = deps.places
     const stopping = await stoppingOf({ dir: stateDir, configDir })

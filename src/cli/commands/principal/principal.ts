@@ -26,7 +26,6 @@ const principalState = (
   return forGood ? 'disabled for good' : 'disabled by a restore'
 }
 
-/** An owner as lines of text. */
 const principalText = (facts: PrincipalDocument): string => fieldLines([
   ['owner', facts.name],
   ['id', facts.id],
@@ -34,11 +33,7 @@ const principalText = (facts: PrincipalDocument): string => fieldLines([
   ['passphrase', facts.has_passphrase ? 'yes' : 'none'],
 ])
 
-/** Flags of `principal add`. */
-interface PrincipalAddOptions {
-  readonly name: string
-  readonly passphraseFile?: string
-}
+type PrincipalAddOptions = { readonly name: string; readonly passphraseFile?: string }
 
 const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<string> => {
   const flag = '--passphrase-file'

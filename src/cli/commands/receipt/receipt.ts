@@ -77,9 +77,7 @@ export const key = verb(receiptKey, {
   examples: ['$ sallyport receipt key > sallyport.pem', '$ sallyport receipt key --json'],
   session: 'none',
   exits: ['blocked', 'no_state', 'damaged'],
-  text: ({ public_key_pem: pem, key_id: id }) => ({
-    out: pem, exact: true, notes: [`key ${id}`],
-  }),
+  text: ({ public_key_pem: pem, key_id: id }) => ({ out: pem, exact: true, notes: [`key ${id}`] }),
   run: async (_request, deps) => receiptKeyOf((await deps.gov('read')).store),
 })
 

@@ -48,9 +48,7 @@ const failureIn = async (deps: VerbDeps, dir: string, err: string): Promise<Erro
  * `sandbox_not_started`, `conflict` `sandbox_running` where another start was faster, and
  * `cancelled` where the person stops waiting; none leaves a process.
  */
-export const startBehind = async (
-  deps: VerbDeps, dir: string,
-): Promise<SandboxStartedDocument> => {
+export const startBehind = async (deps: VerbDeps, dir: string): Promise<SandboxStartedDocument> => {
   const [program = '', ...words] = deps.self.program
   // It needs no session, and whoever has one may end it.
   const env = { ...deps.env, SALLYPORT_SESSION: undefined }

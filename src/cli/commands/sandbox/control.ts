@@ -26,9 +26,7 @@ const notRunning = (deps: VerbDeps, dir: string) =>
     details: { dir },
   })
 
-const send = async (
-  deps: VerbDeps, dir: string, request: ControlRequest,
-): Promise<HttpsReply> => {
+const send = async (deps: VerbDeps, dir: string, request: ControlRequest): Promise<HttpsReply> => {
   const [{ createHttpsClient }, { readFolder }] = await Promise.all([
     import('../../../net/client.js'), import('../../../sandbox/folder.js'),
   ])
@@ -47,10 +45,7 @@ const send = async (
     return await client.request({
       method: request.method,
       url: `https://127.0.0.1:${folder.ports.control}${request.path}`,
-      headers: {
-        authorization: `Bearer ${folder.token}`,
-        'content-type': 'application/json',
-      },
+      headers: { authorization: `Bearer ${folder.token}`, 'content-type': 'application/json' },
       ...(body === null ? {} : { body }),
       requestBytesMax,
       replyBytesMax,

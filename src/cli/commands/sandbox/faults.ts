@@ -12,25 +12,17 @@ import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
-import { verb, type VerbRecord } from '../../verb.js'
+import { verb, type LineOf, type VerbRecord } from '../../verb.js'
 import { askControl } from './control.js'
 import { dirFlag } from './dir.js'
 
 /** Arguments and flags of `sandbox fault`. */
-export interface SandboxFaultOptions {
-  readonly action: string
-  readonly name?: string
-  readonly dir?: string
-  readonly service?: string
-  readonly times?: number
-  readonly after?: number
-  readonly value?: number
-}
+export type SandboxFaultOptions =
+  Omit<LineOf<typeof sandboxFault>, 'action'> & { readonly action: string }
 
 const actions = ['set', 'clear'] as const
 const { countMax, valueMax } = faultLimits
 
-/** A fault that is on, in one line. */
 const faultLine = (fault: ActiveFaultDocument): string =>
   [
     `${fault.name} (${fault.service})`,
@@ -97,8 +89,7 @@ export const fault: VerbRecord<SandboxFaultOptions, SandboxFaultsDocument> = {
   exits: ['rejected', 'not_found', 'remote'],
   json: sandboxFault,
   flags: (command) => {
-    const action = offered(
-      new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
+    const action = offered(new Argument('<action>', 'set, clear or list'), [...actions, 'list'])
     return command
       .addArgument(action)
       .addArgument(offered(

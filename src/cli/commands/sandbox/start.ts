@@ -11,7 +11,6 @@ import { startBehind } from './background.js'
 import { alreadyRunning, claimFolder, isRunning } from './claim.js'
 import { defaultSandboxDir, dirFlag, sandboxCommand, sandboxDir } from './dir.js'
 
-/** Flags of `sandbox start`. */
 type SandboxStartOptions = LineOf<typeof sandboxStart>
 
 /** Sandboxes that run in this process, by the result that names them. */

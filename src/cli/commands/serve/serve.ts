@@ -20,7 +20,6 @@ const openInBrowser = (deps: VerbDeps, file: string): void => {
     .on('error', () => undefined).unref()
 }
 
-/** Flags of `serve`. */
 type ServeOptions = LineOf<typeof serveContract>
 
 type Served = ReturnType<typeof serveContract.answer>

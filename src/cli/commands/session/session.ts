@@ -20,7 +20,6 @@ import { workFor } from '../../work.js'
 const sessionState = ({ live, ended_reason }: SessionDocument): string =>
   live ? 'live' : ended_reason === null ? 'expired' : `ended (${ended_reason})`
 
-/** A session as lines of text. */
 const sessionText = (facts: SessionDocument, view: View): string => fieldLines([
   ['session', facts.id],
   ['owner', facts.principal],

@@ -121,7 +121,6 @@ const stepIo = ({ io, globals }: VerbDeps, { isTerse }: Talk): VerbDeps['io'] =>
     ? { ...io, writeOut: (data) => io.writeErr(Buffer.from(data).toString()) } : io
 }
 
-/** Runs one line of a step. */
 const runStep = async (
   deps: VerbDeps, prompter: Prompter, talk: Talk, words: readonly string[],
 ): Promise<number> => {
@@ -197,7 +196,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
   const [saved, failed]: [SetupStep[], Set<SetupStep>] = [[], new Set()]
   const left = (cause?: unknown): Error =>
     fail.cancelled('setup_left', `You left. ${savedText(saved)}`, {
-      next: 'Go on with `sallyport setup`: what is done is not asked for again.', cause,
+      next: 'Go on with `sallyport setup`: what is done stays done.', cause,
     })
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
@@ -247,8 +246,7 @@ export const setup = verb(setupContract, {
   contacts: true,
   exits: ['rejected', 'conflict', 'locked', 'damaged'],
   text: ({ steps, next }) => [
-    ...steps.map(({ step, done, told }) =>
-      `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
+    ...steps.map(({ step, done, told }) => `${step.padEnd(9)}${done ? 'done' : 'open'}  ${told}\n`),
     ...next.map((line, n) => `${labelOf(line, n).padEnd(9)}${line}\n`),
   ].join(''),
   run: async (_request, deps) => walkThrough(deps, instead),

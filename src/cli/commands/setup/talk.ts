@@ -28,16 +28,13 @@ export interface Talk {
 export const talks: readonly Talk[] = [
   {
     step: 'state', again: null, isForm: false, isTerse: true,
-    question: 'Providers, for good:',
+    question: 'Rehearse for free, or use keys of your own? Providers, for good:',
     offers: [
       {
         label: 'a rehearsal: a local sandbox',
         words: ['init', '--profile', 'sandbox'], needs: 'sandbox',
       },
-      {
-        label: 'real: NEAR AI, OpenRouter, GitHub',
-        words: ['init', '--profile', 'default'],
-      },
+      { label: 'real: NEAR AI, OpenRouter, GitHub', words: ['init', '--profile', 'default'] },
     ],
   },
   {

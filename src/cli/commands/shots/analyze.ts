@@ -40,16 +40,13 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
   if (count === 0) return []
   const reasons = receipt.passed_over_reasons
   const told = reasons.map((one) => `${one.count} ${one.reason}`).join(', ')
-  return [
-    `${count} blocked and passed over${told === '' ? '' : `: ${told}`}`,
-  ]
+  return [`${count} blocked and passed over${told === '' ? '' : `: ${told}`}`]
 }
 
 /** How many of the blocked ones a later image stands for. */
 const heldText = ({ unsettled: count }: AnalysisReceipt): string =>
   (count === 0 ? '' : ` (${count} unsettled)`)
 
-/** The receipt for people. */
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
   const repeats = receipt.reused === 0 ? '' : ` (${receipt.reused} as earlier images, unpaid)`

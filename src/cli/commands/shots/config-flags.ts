@@ -201,7 +201,6 @@ const changeOfDevices = (said: readonly string[] | undefined): Record<string, un
   return { devices: word === 'all' ? 'all' : null }
 }
 
-/** Adds every setting's flag. */
 export const addSettingFlags = (command: Command): Command => {
   command.option('--folder <dir>', 'the image folder: an absolute path of a folder of its own')
   for (const one of settingFlags) {
@@ -223,7 +222,6 @@ const camel = (flag: string): string =>
 const wordOf = (value: unknown): string =>
   (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value))
 
-/** The flags that name a change. */
 export const flagsOfChange = (change: Readonly<Record<string, unknown>>): readonly string[] => [
   ...[{ flag: '--folder', field: 'screenshot_folder', rare: false }, ...settingFlags].flatMap(
     ({ flag, field, rare: isRare }) => {

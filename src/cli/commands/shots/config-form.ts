@@ -174,8 +174,7 @@ const fillConfigForm = async (
     readonly devices: readonly CapturingDevice[]
   },
 ): Promise<Change> => {
-  const prompter = await deps.ask(
-    'Give the settings as flags: `sallyport shots setup --help`.')
+  const prompter = await deps.ask('Give the settings as flags: `sallyport shots setup --help`.')
   deps.note(`${folderText}\n`)
   const change = await askFolder(prompter, ctx, saved.screenshot_folder, {
     home: deps.home, samples,

@@ -27,15 +27,11 @@ interface SaveOptions {
 }
 
 /** The same behind the word that says what is to be done. */
-interface ShotsConfigOptions extends SaveOptions {
-  readonly action: string
-}
+interface ShotsConfigOptions extends SaveOptions { readonly action: string }
 
 const depthMax = 3
 
-const documentOf = async (
-  options: SaveOptions, deps: VerbDeps,
-): Promise<unknown> => {
+const documentOf = async (options: SaveOptions, deps: VerbDeps): Promise<unknown> => {
   const { from, ...flags } = options
   const named = Object.keys(flags).length
   if (from !== undefined && named > 0) {

@@ -67,7 +67,6 @@ const hoursText = ({ since, until, time_zone: name }: DayDocument): string => {
   return from === '00:00' && to === '00:00' ? '' : `, ${from} to ${to}`
 }
 
-/** Devices that are told of. */
 const devicesMax = 4
 
 const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] => {
@@ -86,9 +85,7 @@ const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] =>
   ]
 }
 
-const episodeLine = (
-  one: DayEpisode, zoneName: string, view: View, widthOf: WidthOf,
-): string => {
+const episodeLine = (one: DayEpisode, zoneName: string, view: View, widthOf: WidthOf): string => {
   const zone = zoneOf(zoneName)
   const when = `${zone.at(one.start).time}-${zone.at(one.end).time}`
   const words = one.text === null
@@ -115,7 +112,6 @@ const foreignIn = ({ time, models, episodes, devices }: DayDocument): string => 
   ...episodes.flatMap(({ text }) => (text === null ? [] : [text])),
 ].join('\n')
 
-/** The text of a day. */
 export const dayText = async (told: DayDocument, view: View): Promise<string> => {
   const { time, models, episodes, time_zone: zone } = told
   const widthOf = await widthFor(foreignIn(told))

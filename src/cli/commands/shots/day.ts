@@ -5,7 +5,6 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { dayText } from './day-text.js'
 
-/** Flags of `shots day`. */
 type DayOptions = Partial<LineOf<typeof shotsDay>>
 
 export const day: VerbRecord<DayOptions, DayDocument> = {

@@ -66,7 +66,6 @@ export const digests = verb(shotsDigests, {
   },
 })
 
-/** Flags of `shots digest`. */
 type DigestOptions = LineOf<typeof shotsDigest>
 
 const line = ({ window_start, window_end, outcome, ...one }: WindowResult): string => {

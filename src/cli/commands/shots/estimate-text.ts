@@ -63,9 +63,7 @@ export const priceNotes = ({ price, not_compared: left }: EstimateDocument): str
 const closedLines = ({ closed }: EstimateDocument): string[] => {
   if (closed === null) return []
   const told = gateTextOf(closed)
-  return [
-    `Nothing is sent now: ${told?.text ?? closed}`, ...(told === null ? [] : [told.next]),
-  ]
+  return [`Nothing is sent now: ${told?.text ?? closed}`, ...(told === null ? [] : [told.next])]
 }
 
 /** All of it; notes go where they disturb no script. */

@@ -6,7 +6,6 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { estimateText } from './estimate-text.js'
 
-/** Flags of `shots estimate`. */
 type EstimateOptions = Partial<LineOf<typeof shotsEstimate>>
 
 export const estimate: VerbRecord<EstimateOptions, EstimateDocument> = {

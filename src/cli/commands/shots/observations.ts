@@ -31,9 +31,7 @@ const notesOf = (
   `${found.length} found in ${analyses} analyses and ${digests} digests`
     + (next === null ? '' : '; there is more to look at, or less with --since'),
   ...(next === null ? [] : [`More: ${next}`]),
-  ...(unreadable === 0 ? [] : [
-    `${unreadable} could not be opened: \`sallyport state check\``,
-  ]),
+  ...(unreadable === 0 ? [] : [`${unreadable} could not be opened: \`sallyport state check\``]),
 ]
 
 export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut }, search) => {
@@ -73,7 +71,6 @@ export const find = verbOf(operation(shotsFind, 'read', async ({ gov, world, cut
 
 const loadDigests = async () => (await import('./digests.js')).digests
 
-/** Flags of `shots list`. */
 type ShotsListOptions = LineOf<typeof shotsList>
 
 /** Why it is not analysed; what was analysed needs no reason. */

@@ -9,7 +9,6 @@ import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { analysisStatusText } from './analyze.js'
 import { withJobs } from './open.js'
 
-/** Flags of `shots run`. */
 type RunOptions = LineOf<typeof shotsRun>
 
 const counted = (receipt: object): readonly [string, number][] =>
@@ -37,9 +36,7 @@ const jobText: Readonly<Record<TurnDocument['job'], string>> = {
   screenshot_observation_digest: 'digest',
 }
 
-const textOf = (
-  { job, at, outcome, receipt, error }: TurnDocument, view: View,
-): string => {
+const textOf = ({ job, at, outcome, receipt, error }: TurnDocument, view: View): string => {
   const isRead = view.terminal
   const reason = receipt?.reason ?? null
   const numbers = isRead ? forPeople : forLogs

@@ -52,7 +52,6 @@ const scanReceiptText = (receipt: ScanReceipt): string => {
   ].join('\n')
 }
 
-/** Flags of `shots scan`. */
 interface ScanVerbOptions {
   readonly folder?: string
   readonly limit?: number

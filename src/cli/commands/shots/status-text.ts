@@ -153,7 +153,6 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
   ]
 }
 
-/** The status for people. */
 export const statusText = (status: ShotsStatus, view: View): string => {
   const { screenshot_folder: folder, remote_vision: vision } = status
   const lines = [

@@ -7,7 +7,6 @@ import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { statusText } from './status-text.js'
 
-/** Flags of `shots status`. */
 interface ShotsStatusOptions {
   /** Milliseconds. */
   readonly maxAge?: number

@@ -6,9 +6,7 @@ import {
   openSumRange, stateDestroy, type OpenSum, type StateDestroyDocument, type Stays,
 } from '../../../fabric/destroy/destroy-contract.js'
 import type { DestroySite } from '../../../fabric/destroy/look.js'
-import {
-  isOpen, openText, requireNamed, type Acknowledged,
-} from '../../../fabric/destroy/rules.js'
+import { isOpen, openText, requireNamed, type Acknowledged } from '../../../fabric/destroy/rules.js'
 import { noTimerStatus } from '../../../fabric/timers/timers-contract.js'
 import { moneyFlag } from '../../flags.js'
 import { tell, type View } from '../../output.js'
@@ -163,7 +161,6 @@ export const destroy: VerbRecord<DestroyLine, StateDestroyDocument> = {
     requestOf(stateDestroy, line)
     const place = await placeOf(deps)
     const asked = { line, place, prompter: await askedBy(deps, line, place) }
-    return stateDestroy.answer(
-      await destroyBegun(deps, asked) ?? await destroyOpen(deps, asked))
+    return stateDestroy.answer(await destroyBegun(deps, asked) ?? await destroyOpen(deps, asked))
   },
 }

@@ -66,10 +66,7 @@ export const repair = verb(stateRepair, {
     + 'is no damage: it ends the repair, which names the file. Where that stays so, --lost keeps '
     + 'what can be read of this file and counts the rest as lost; the file itself goes into '
     + 'aside/.',
-  examples: [
-    '$ sallyport state repair',
-    '$ sallyport state repair --lost wal/000000000004.log',
-  ],
+  examples: ['$ sallyport state repair', '$ sallyport state repair --lost wal/000000000004.log'],
   anchor: 'any',
   damage: 'unasked',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],

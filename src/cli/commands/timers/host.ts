@@ -59,9 +59,7 @@ export const ask = async (
   deps: VerbDeps, name: string, words: readonly string[], input = '',
 ): Promise<Ended> => {
   if (deps.stop.aborted) throw stopped()
-  const child = spawn(name, [...words], {
-    env: envFor(deps.env), stdio: ['pipe', 'pipe', 'pipe'],
-  })
+  const child = spawn(name, [...words], { env: envFor(deps.env), stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.on('error', () => undefined)
   child.stdin.end(Buffer.from(input, 'latin1'))
   const over = new AbortController()

@@ -29,10 +29,7 @@ import { dropAgents, installAgents } from './agents.js'
 import { tellOfStaying, tellWhatLacks } from './install-notes.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 
-/** Flags of `timers install`. */
-interface InstallOptions extends LineOf<typeof timersInstall> {
-  readonly yes?: boolean
-}
+type InstallOptions = LineOf<typeof timersInstall> & { readonly yes?: boolean }
 
 type Request = ReturnType<typeof timersInstall.request>
 

@@ -17,7 +17,6 @@ const domainOf = ({ self }: VerbDeps): string => `gui/${self.uid ?? 'none'}`
 /** How an agent stands; `nowhere`: there is no session at the screen to ask. */
 export type AgentState = AgentRuns | 'gone' | 'nowhere' | 'unknown'
 
-/** Asks launchd of one agent. */
 export const askAgent = async (deps: VerbDeps, label: string): Promise<AgentState> => {
   const { status, out } = await ask(deps, 'launchctl', ['print', `${domainOf(deps)}/${label}`])
   if (status === 0) return agentRunsOf(out)

@@ -25,9 +25,7 @@ const lingeringText = ({ scheduler, lingering }: Timers): readonly string[] => {
     : 'off: they run only while you are logged in; to change that: loginctl enable-linger')]
 }
 
-const proofLines = (
-  { proofs, renew_proof: renews }: Timers, view: View,
-): readonly string[] => {
+const proofLines = ({ proofs, renew_proof: renews }: Timers, view: View): readonly string[] => {
   const ages = proofs.map(({ slot, state, age_seconds: age }) =>
     line('proof', `${slot}: ${state}${age === null ? '' : `, ${view.span(age * 1_000)} old`}`))
   return ages.length === 0 || renews !== false ? ages : [

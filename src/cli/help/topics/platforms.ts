@@ -1,7 +1,5 @@
 /** `sallyport help platforms`: where the program runs, and what is missing there. */
-import {
-  platformRows, type PlatformRow, type SupportLevel,
-} from '../../../base/platform/table.js'
+import { platformRows, type PlatformRow, type SupportLevel } from '../../../base/platform/table.js'
 import { wrapText } from '../../wrap.js'
 
 /** What the standings mean, in a few words. */

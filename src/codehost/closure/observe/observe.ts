@@ -10,7 +10,7 @@ import { readUnrecorded } from '../../../contact/unrecorded.js'
 import { discardUnnamed } from '../../../governance/artifacts.js'
 import { momentOf } from '../../../governance/judge/moment.js'
 import { liveSession, requireLiveRow, sessionMoment } from '../../../governance/session/live.js'
-import type { Session } from '../../../governance/session/types.js'
+import type { Session } from '../../../governance/context.js'
 import type { ArtifactRef, FreshView, View } from '../../../state/types.js'
 import { boundOf } from '../../adapter/reads.js'
 import { afterRead } from '../../after-read.js'
@@ -65,7 +65,6 @@ const observationError = (error: unknown, asked: Asked, reads: boolean): unknown
   return reads ? afterRead(error) : error
 }
 
-/** What is asked for. */
 interface ObserveOrder {
   readonly jobId: string
   readonly request: ObserveRequest

@@ -11,7 +11,6 @@ export const observeShape = closedObject({
   acknowledged_closure_observation: v.literal(true, 'must be exactly true'),
   expected_read_revision: strictInteger(1, Number.MAX_SAFE_INTEGER),
 })
-/** A request. */
 export type ObserveRequest = v.InferOutput<typeof observeShape>
 
 /** A value that has the shape. Throws `rejected` `request_invalid`. */

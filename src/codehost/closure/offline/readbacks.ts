@@ -122,9 +122,7 @@ const areOfFollow = ({ gov, view, job }: Rows, readbacks: readonly ReadReceipt[]
   })
 }
 
-const areOfPublication = (
-  { gov, view, job }: Rows, readbacks: readonly ReadReceipt[],
-): boolean => {
+const areOfPublication = ({ gov, view, job }: Rows, readbacks: readonly ReadReceipt[]): boolean => {
   const plan = openPublication(gov, view, job)
   try {
     const idOf = objectIdsOf(plan)

@@ -119,7 +119,6 @@ const hasAll = (of: ClosureCase): boolean => {
     && readbacksOf(of).length >= effects.observed && effects.observed >= effects.contacted
 }
 
-/** The list. */
 const closureFacts = [
   {
     name: 'stored', holds: ({ receipt, closure }) =>
@@ -191,9 +190,7 @@ const verifyClosure = (
   }
 }
 
-interface ReadCase extends Rows {
-  readonly row: ReceiptRow
-}
+interface ReadCase extends Rows { readonly row: ReceiptRow }
 
 /** The list for a readback alone. */
 const readFacts = [

@@ -19,9 +19,7 @@ export const publicationClosure: ClosureKind = {
     const target = publicationTarget(gov, view, job, inventory, request, limits)
     const { unread, earlier, publication } = target
     return {
-      producer: {
-        applicable: true, standing: proof.standing, marker_sha256: proof.markerSha256,
-      },
+      producer: { applicable: true, standing: proof.standing, marker_sha256: proof.markerSha256 },
       reads: unread.length,
       earlier: unread.length === 0 ? { receipts: [], earlier } : null,
       read: (get, { budget, signal }) => readPublicationEvidence(target, {
@@ -38,8 +36,7 @@ export const publicationClosure: ClosureKind = {
   // Everything anew; that the local work had ended was proved by the closure.
   observing: (gov, view, job, request, given) => {
     const limits: PublicationReadLimits = { ...publicationReadLimits, ...given }
-    const found = publicationTarget(
-      gov, view, job, inventoryOf(gov, view, job), request, limits)
+    const found = publicationTarget(gov, view, job, inventoryOf(gov, view, job), request, limits)
     const target = { ...found, unread: found.posts, earlier: [] }
     return {
       reads: target.posts.length,

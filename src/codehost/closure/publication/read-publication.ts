@@ -52,9 +52,7 @@ class Reader {
     const { gov: { clock, store }, limits, signal } = reading
     this.#target = target
     this.#reading = reading
-    this.#of = publishedOf(target.publication, target.job, {
-      effects: target.inventory.contacted,
-    })
+    this.#of = publishedOf(target.publication, target.job, { effects: target.inventory.contacted })
     const { loopback } = deploymentProfile(store)
     this.#pace = minutePace(clock, loopback ? Infinity : limits.getsPerMinuteMax, signal)
   }

@@ -1,6 +1,6 @@
 /** Rows of closures: one a job, never changed (C-052 to C-058). */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../../base/schema.js'
 import { byTail } from '../../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../../state/types.js'
 import { closureReceiptShape } from './receipt-shape.js'
@@ -26,10 +26,8 @@ const closureShape = v.strictObject({
   artifact: sealedShape,
   receipt: closureReceiptShape,
 })
-/** One closure. */
 export type Closure = v.InferOutput<typeof closureShape>
 
-/** Closures by job. */
 export const closuresByJob: Index<Closure> = {
   name: 'job', parts: 1, keysOf: ({ job_id: job }) => [[job]],
 }
@@ -44,7 +42,6 @@ export const closuresByOwner: Index<Closure> = {
 /** Closures by the end of their ids. */
 export const closuresByTail = byTail<Closure>(({ closure_id: id }) => id)
 
-/** Closures by id. */
 export const closureCollection: CollectionSpec<Closure> = {
   name: 'codehost_closures', schema: closureShape, partition: 'hash256',
   indexes: [closuresByJob, closuresByKey, closuresByOwner, closuresByTail],

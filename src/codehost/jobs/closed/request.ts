@@ -32,8 +32,7 @@ export const followCloseShape = closedObject({ ...common, remote_id: v.optional(
 /** Of a publication: hints at what its lost replies would have told. */
 export const publicationCloseShape = closedObject({
   ...common,
-  remote_commit_id: v.optional(
-    v.pipe(v.string(idRule), v.regex(/^[0-9a-f]{40}$/, idRule))),
+  remote_commit_id: v.optional(v.pipe(v.string(idRule), v.regex(/^[0-9a-f]{40}$/, idRule))),
   pr_number: v.optional(positive),
 })
 

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../../../base/canonical.js'
-import { count, sha256, text } from '../../../base/fields.js'
+import { count, sha256, text } from '../../../base/schema.js'
 import { branchReason } from '../../git/branch-name.js'
 import { isObjectId } from '../../git/object-id.js'
 import { treeModes } from '../../git/tree-entry.js'
@@ -43,7 +43,6 @@ const postShape = v.strictObject({
   number: count, action: text, path: text, id: v.nullable(objectId), bytes: count,
   body_sha256: sha256, idempotency: text, effect_id: text,
 })
-/** One POST as it is registered. */
 export type RegisteredEffect = v.InferOutput<typeof postShape>
 
 const documentShape = v.strictObject({
@@ -66,9 +65,7 @@ const documentShape = v.strictObject({
   /** What a person should look at, by path. */
   marks: v.array(v.strictTuple([text, v.array(v.picklist(sourceMarks))])),
   /** The pack of contents; a body's name is the id of its blob. */
-  contents: v.strictObject({
-    artifact_id: text, stored_sha256: sha256, sha256, bytes: count,
-  }),
+  contents: v.strictObject({ artifact_id: text, stored_sha256: sha256, sha256, bytes: count }),
   posts: v.pipe(v.array(postShape), v.minLength(1)),
   tree: objectId,
   commit: objectId,

@@ -8,10 +8,9 @@ import { fail, SallyportError } from '../../../base/errors.js'
 import { newId } from '../../../base/ids.js'
 import { discardUnnamed, type Tried } from '../../../governance/artifacts.js'
 import { newRequestKey } from '../../../governance/board/lost-keys.js'
-import { nowIso } from '../../../governance/context.js'
+import { nowIso, type Session } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { liveSession } from '../../../governance/session/live.js'
-import type { Session } from '../../../governance/session/types.js'
 import type { ArtifactRef, View } from '../../../state/types.js'
 import { readBase, type BaseOnHost } from '../../adapter/base.js'
 import { afterRead } from '../../after-read.js'
@@ -146,8 +145,7 @@ const begun = async (
   const view = gov.store.read()
   const asked = { gov, sealedHost: codehostBase(gov), askedHost: ctx.baseUrl }
   const draft = draftOf(gov.store, view, session, nowIso(gov), wish)
-  const texts = followingTexts(
-    { request, wish, wallMs }, followLine(view, draft, request.branch))
+  const texts = followingTexts({ request, wish, wallMs }, followLine(view, draft, request.branch))
   requirePublicationTexts(texts)
   const job = provisional(draft, ctx.baseUrl)
   requirePrerequisites('followThrough', asked, view, job)
@@ -185,8 +183,7 @@ const inputOf = (
     repository: repositoryOf(draft.repository),
     host: {
       base: baseUrl, loopback: deploymentProfile(gov.store).loopback,
-      earlierPosts: earlierPosts(
-        gov.store.read(), draft.token_fingerprint, gov.clock.wallMs()),
+      earlierPosts: earlierPosts(gov.store.read(), draft.token_fingerprint, gov.clock.wallMs()),
     },
     historyEntryBytes: () => effectEntryBytesMax,
   }

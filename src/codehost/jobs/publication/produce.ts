@@ -125,8 +125,7 @@ const start = async (
   const { gov: { store, observer } } = ctx
   const { claimed } = run
   if (run.stopped()) throw cancelled({ noun: 'run' })
-  const parts = producerRunOf(
-    ctx.gov, store.read(), job, publication, producerJobOf(job, claimed))
+  const parts = producerRunOf(ctx.gov, store.read(), job, publication, producerJobOf(job, claimed))
   const guard = await store.holds.hold('producer', binding.producer_id)
   const stop = stopOf(ctx, job.job_id)
   try {

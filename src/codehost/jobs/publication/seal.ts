@@ -67,9 +67,7 @@ const registered = async (
 }
 
 const producerOf = ({ tools, plan, input }: PublicationSeal): PlannedProducer => {
-  const draft: CommitDraft = {
-    ...input.commit, tree: plan.tree.id, parents: [input.base.commit],
-  }
+  const draft: CommitDraft = { ...input.commit, tree: plan.tree.id, parents: [input.base.commit] }
   const { blobs, trees, commit } = gitArguments(draft)
   return {
     helper: { ...tools.helper }, node: { ...tools.node }, git: { ...tools.git },
@@ -87,9 +85,7 @@ const documentFor = (
   const { author, committer, message } = input.commit
   return {
     schema: 'svc.codehost.publication.v1', job_id: jobId, host: input.host.base, repository,
-    base: {
-      branch: input.base.branch, commit: input.base.commit, tree: input.base.tree.id,
-    },
+    base: { branch: input.base.branch, commit: input.base.commit, tree: input.base.tree.id },
     branch: input.branch, title: input.title, body: input.body,
     people: { author: { ...author }, committer: { ...committer } }, message,
     files: input.files.length,

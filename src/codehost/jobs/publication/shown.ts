@@ -10,7 +10,6 @@ import type { Job } from '../job-rows.js'
 import type { PlannedProducer } from './document.js'
 import { openPublication, type OpenPublication } from './open.js'
 
-/** One file that changes. */
 interface ShownChange extends Pick<Change, 'path' | 'mode' | 'id' | 'bytes' | 'text'> {
   readonly what: 'new' | 'changed' | 'mode'
   /** What the base has there. */

@@ -43,8 +43,6 @@ export const canRunHere = (
 ): boolean => isStageHere(store, view, job) || isMade(view, job)
 
 /** Throws `rejected` `of_other_machine` where a run would need a stage that lies elsewhere. */
-export const requireRunHere = (
-  store: Where, view: Pick<View, 'get' | 'range'>, job: Job,
-): void => {
+export const requireRunHere = (store: Where, view: Pick<View, 'get' | 'range'>, job: Job): void => {
   if (!canRunHere(store, view, job)) requireStageHere(store, view, job)
 }

@@ -9,9 +9,7 @@ import { repositoryOf } from '../../repository.js'
 import type { EffectLedger } from '../effects.js'
 import { effectProvenance, ledgerOf } from '../ledger.js'
 import { preflight } from '../preflight.js'
-import {
-  approvedOtherwise, nextRunProblem, openBinding, requireBoundAs,
-} from './bind.js'
+import { approvedOtherwise, nextRunProblem, openBinding, requireBoundAs } from './bind.js'
 import { openPublication, type OpenPublication, type RegisteredPost } from './open.js'
 import type { Job } from '../job-rows.js'
 import type { Work, WorkPost, WorkToRun } from '../work.js'
@@ -47,9 +45,7 @@ const postOf = (publication: OpenPublication, told: Told, post: RegisteredPost):
 })
 
 /** The effects whose readback proves all of it; the pull request first: it is the job's number. */
-const provingOf = (
-  { posts }: OpenPublication, all: readonly WorkPost[],
-): readonly WorkPost[] =>
+const provingOf = ({ posts }: OpenPublication, all: readonly WorkPost[]): readonly WorkPost[] =>
   (['pull_request', 'ref', 'commit', 'growth'] as const).map((kind) => {
     const found = all[posts.findLastIndex((post) => post.kind === kind)]
     if (found === undefined) throw new TypeError('a publication has one of each')
@@ -86,9 +82,7 @@ export const publicationWork = (gov: Gov, view: View, job: Job): Work => {
   const publication = openPublication(gov, view, job)
   const told = toldOf(publication, job)
   const posts = publication.posts.map((post) => postOf(publication, told, post))
-  const work = {
-    repository: publication.repository, posts, proving: provingOf(publication, posts),
-  }
+  const work = { repository: publication.repository, posts, proving: provingOf(publication, posts) }
   return {
     ...work,
     toRun: () => toRunOf(gov, job, publication, work),

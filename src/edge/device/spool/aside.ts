@@ -6,7 +6,6 @@
 import { join } from 'node:path'
 import { syncDir, type Files } from '../../../state/files.js'
 
-/** One that was put aside. */
 interface AsideEntry {
   readonly cameMs: number
   readonly bytes: number
@@ -41,7 +40,6 @@ export class Aside {
     return this.#files.list(this.#dir).map(entryOf).filter((entry) => entry !== null)
   }
 
-  /** Where one lies. */
   pathOf({ name }: AsideEntry): string {
     return join(this.#dir, name)
   }

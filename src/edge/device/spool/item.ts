@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256 } from '../../../base/fields.js'
-import { closedObject, parseClosed } from '../../../base/schema.js'
+import {
+  closedObject, parseClosed, count, counted, iso, nullableText, sha256,
+} from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 
 const requestIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -39,7 +40,6 @@ export interface Capture {
 /** Most bytes of the line. */
 export const headBytesMax = 65_536
 
-/** The file of a capture. */
 export const encodeCapture = ({ facts, bytes }: Capture): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytes])
 

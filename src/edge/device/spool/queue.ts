@@ -41,7 +41,6 @@ const numberMax = Number.MAX_SAFE_INTEGER
 
 const pad = (value: number, digits: number): string => String(value).padStart(digits, '0')
 
-/** The name of an entry. */
 const nameOf = ({ number, through, cameMs, requestId }: Omit<Entry, 'name'>): string =>
   [pad(number, numberDigits), pad(through, numberDigits), pad(cameMs, timeDigits), requestId]
     .join('.')
@@ -68,7 +67,6 @@ export class Queue {
     this.#dir = dir
   }
 
-  /** Where the file of an entry lies. */
   pathOf({ number, name }: Pick<Entry, 'number' | 'name'>): string {
     return join(...this.#foldersOf(number), name)
   }

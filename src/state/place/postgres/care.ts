@@ -196,9 +196,7 @@ const stopsOf = (row: Row): readonly StopRow[] => {
 }
 
 /** See `Place.end`. */
-export const end = async (
-  asking: Asking, at: Position,
-): Promise<readonly StopRow[] | 'moved'> => {
+export const end = async (asking: Asking, at: Position): Promise<readonly StopRow[] | 'moved'> => {
   const [row] = await asking.connection.askPlain(endText(asking, at))
   if (row?.['mine'] === true) return row['last'] === true ? stopsOf(row) : 'moved'
   requireStanding(row, asking)

@@ -15,9 +15,7 @@ const standbySql = `(select case when count(*) = 0 then 'none'
   from pg_stat_replication)`
 
 /** See `Place.facts`. The clocks are compared in the middle of the trip. */
-export const facts = async (
-  asking: Asking, clock: Clock, known = 0,
-): Promise<PlaceFacts> => {
+export const facts = async (asking: Asking, clock: Clock, known = 0): Promise<PlaceFacts> => {
   // A connection that has to be made first is no part of a trip.
   await asking.connection.reach()
   const [wallMs, beganMs] = [clock.wallMs(), clock.monotonicMs()]

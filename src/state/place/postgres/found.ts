@@ -65,9 +65,7 @@ const foundText = (
 }
 
 /** See `Place.found`. */
-export const found = async (
-  { connection, storeId }: Asking, founding: Founding,
-): Promise<void> => {
+export const found = async ({ connection, storeId }: Asking, founding: Founding): Promise<void> => {
   // Who made them may be another role, and whoever changes a table waits for all that use it.
   const [tables] = await connection.ask({
     text: 'select to_regclass($1) is not null as there', values: [lastTable],

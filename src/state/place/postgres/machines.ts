@@ -11,14 +11,8 @@ import {
 } from './standing.js'
 import { msOf } from './tables.js'
 
-interface TextRow {
-  readonly machine: string
-  readonly name: string
-  readonly joined: string
-  readonly seen: string
-  readonly retired: string | null
-  readonly sequence: string
-}
+/** As the server tells one: moments in milliseconds, and numbers as text. */
+type TextRow = Omit<MachineRow, 'sequence'> & { readonly sequence: string }
 
 const isoOf = (ms: string): string => isoFromMs(Number(ms))
 

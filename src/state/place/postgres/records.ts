@@ -83,9 +83,7 @@ export const lookOf = async (
 
 /** See `Place.follow`. */
 export const follow = async (asking: Asking, after: number, limit: number): Promise<Followed> => {
-  const rows = await asking.connection.ask({
-    text: lookText(asking, { after, limit }), values: [],
-  })
+  const rows = await asking.connection.ask({ text: lookText(asking, { after, limit }), values: [] })
   return lookOf(asking, rows, after)
 }
 
