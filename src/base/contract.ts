@@ -93,7 +93,7 @@ export const contract = <
 ): Contract<v.InferOutput<Input>, v.InferOutput<Output>, Source> => {
   const { name, document: of = name, version = 1 } = parts
   const input = parts.input ?? noInput as v.GenericSchema as Input
-  const toDocument = parts.toDocument ?? ((source: Source) => source as v.InferOutput<Output>)
+  const toDocument = parts.toDocument ?? ((source: Source) => source)
   const schemaName = `sallyport.${of}.v${version}`
   const document = (source: Source) => stampDocument(toDocument(source), schemaName)
   const failure = (source: Source) => parts.failure?.(source) ?? null

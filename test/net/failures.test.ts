@@ -270,8 +270,8 @@ t.test('the mark is waited for, and time that ran out meanwhile sends nothing', 
     await systemClock.sleep(timeOf(30))
     marked = true
   }
-  t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(10), markContact }))),
-    { code: 'timeout', contact: 'none' })
+  const asked = ask(server.url, { timeoutMs: timeOf(10), markContact })
+  t.hasStrict(await failureOf(client().request(asked)), { code: 'timeout', contact: 'none' })
   t.ok(marked, 'it had finished when the failure was told')
   t.equal(server.connections(), 0)
 })

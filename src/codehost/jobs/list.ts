@@ -11,7 +11,6 @@ import {
   jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
   type JobState,
 } from './job-rows.js'
-import type { ShownJobDocument } from './jobs-contract.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
@@ -68,9 +67,7 @@ export const openJobCount = (view: View, state: JobState): number =>
       && (doc.reserved || state === 'unknown_external_effect')).length
 
 /** A history of a job as it is counted, with canonical JSON of each entry, oldest first. */
-export type JobHistory = NonNullable<ShownJobDocument['history']>
-
-const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory => {
+const historyOf = (view: View, jobId: string, name: JobHistoryName) => {
   const spec = jobHistories[name] as HistorySpec<unknown>
   const { entries, bytes, digest } = historyHead(view, spec, jobId)
   return {
@@ -78,6 +75,8 @@ const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory 
     lines: [...historyLines(view, spec, jobId)],
   }
 }
+
+export type JobHistory = ReturnType<typeof historyOf>
 
 /** One of the operator's jobs, with the history that was asked for. */
 export const showJob = (

@@ -7,8 +7,7 @@ import { disabledForGood, isDisabledForGood, requireDisablable } from '../princi
 import { collections, rootsUnended, type Principal, type Root } from '../rows.js'
 import { rootOfToken } from '../session/authenticate.js'
 import { dropLastUse } from '../session/last-use.js'
-import { requireRootRow, sessionFacts } from '../session/live.js'
-import type { SessionDocument } from '../session/session-contract.js'
+import { requireRootRow, sessionFacts, type SessionFacts } from '../session/live.js'
 import { askedThrough, stopNow, type Recorded } from './act.js'
 
 /** What every act here answers besides its own. */
@@ -78,7 +77,7 @@ export const logout = async (
  */
 export const revokeSession = async (
   gov: Gov, session: Session, rootId: string,
-): Promise<{ readonly session: SessionDocument; readonly ended: boolean } & InForce> => {
+): Promise<{ readonly session: SessionFacts; readonly ended: boolean } & InForce> => {
   const rootRow = (): Root => {
     const row = gov.store.read().get(collections.roots, rootId)
     if (row !== undefined) return row
