@@ -259,8 +259,8 @@ const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void =
  * all of its records, whatever could be read of the state before: every root ends, every owner but
  * one waits, the whole ceiling is held, and a revoked revision is published above anchor and
  * witness, so that the store can contact nobody until an operator grants anew. Every save that has
- * not ended is rolled back, every unfinished contact becomes unknown, what former states owed is kept as unknown, their keys stay spent, what
- * they had narrowed stays narrow. May run twice.
+ * not ended is rolled back, every unfinished contact becomes unknown, what former states owed is
+ * kept as unknown, their keys stay spent, what they had narrowed stays narrow. May run twice.
  */
 export const settleRestored = (
   gov: Gov, from: RestoredFrom = { rules: [], formers: [] },

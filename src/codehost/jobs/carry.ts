@@ -104,7 +104,9 @@ export const keepOccupied: Carrier = (tx) => {
   for (const { job, connection } of ousted) {
     const { job_id: id, connection_id, revision } = job
     const { active_job_id: by } = tx.get(connectionCollection, connection_id) ?? connection
-    if (by === null) tx.put(connectionCollection, connection_id, { ...connection, active_job_id: id })
+    if (by === null) {
+      tx.put(connectionCollection, connection_id, { ...connection, active_job_id: id })
+    }
     tx.put(jobCollection, id, { ...job, restored: true, revision: revision + 1 })
   }
   return ousted.length
