@@ -10,6 +10,7 @@ import { parsePlaceAddress } from '../../state/place/address.js'
 import type { Reaching } from '../../state/place/share.js'
 import { isEnded, shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
 import type { Tx } from '../../state/types.js'
+import { stateRules } from '../state-rules.js'
 import type { SharedHere } from './machines-contract.js'
 import { operatorOf, requireOperator, type Operator } from './operator.js'
 import { factsOf } from './shared-here.js'
@@ -71,6 +72,6 @@ export const unshareState = async (gov: Gov, operator: Operator): Promise<Shared
     await record(gov, operator, { what: 'state.unshared', name: store.settings.machineName })
   }
   const before = factsOf(store)
-  await unshareDirectory(store)
+  await unshareDirectory(store, (await stateRules()).referenced)
   return before
 }
