@@ -5,9 +5,9 @@ import {
   adoptArtifact, discardStored, dropArtifact, readArtifact,
 } from '../governance/artifacts.js'
 import { appendAudit } from '../governance/audit.js'
-import { requireTaskToEnd } from '../governance/board/close.js'
+import { requireReviewed } from '../governance/board/close.js'
 import { moveTask } from '../governance/board/move.js'
-import { getJob, requireOwnTask, getTask } from '../governance/board/visible-tasks.js'
+import { getJob, getTask } from '../governance/board/visible-tasks.js'
 import type { CapabilityDecisions } from '../governance/capability.js'
 import type { Gov, Session } from '../governance/context.js'
 import { reviewOverrun } from '../governance/ledger/by-hand.js'
@@ -35,18 +35,6 @@ interface HeldReviewed {
 
 /** What a held answer waits for. */
 type HeldFor = typeof costOverrun | typeof answerHeld
-
-/**
- * The task to be reviewed: the operator's own. Rejecting releases nothing, so what a disabled owner
- * left may be rejected by any other, or nobody could ever end it.
- */
-const requireReviewed = (
-  tx: Tx, session: Session, taskId: string, verdict: 'accept' | 'reject',
-): Task => {
-  const found = verdict === 'reject' ? requireTaskToEnd(tx, session, taskId) : undefined
-  return found !== undefined && found.owner !== session.principal.principal_id
-    ? found : requireOwnTask(tx, session, taskId, { for: 'review' })
-}
 
 const requireHeld = (
   tx: Tx, session: Session,
@@ -139,7 +127,8 @@ const reviewHeldAnswer = async (
       })
     if (!isOverrun) {
       appendAudit(tx, now, {
-        what: 'alpha.held_answer_reviewed', principal: task.owner, root: session.root.root_id,
+        what: 'alpha.held_answer_reviewed', principal: session.principal.principal_id,
+        root: session.root.root_id,
         subject: task.task_id, facts: { verdict: request.verdict },
       })
     }

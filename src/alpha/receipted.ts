@@ -1,9 +1,17 @@
 /** An ask, for a receipt that others can check. */
 import { fail } from '../base/errors.js'
+import { wasContacted } from '../contact/routes.js'
 import { getJob, requireOwnTask } from '../governance/board/visible-tasks.js'
+import { interruptedFacts } from '../governance/interrupted.js'
 import type { FindReceipted } from '../governance/receipted.js'
+import type { Task } from '../governance/rows.js'
+import type { View } from '../state/types.js'
 import { alphaCapability } from './constants.js'
 import { receiptOf } from './output.js'
+
+/** Whether its question was sent, or may have been: a hold that was given back proves that not. */
+const mayHaveSent = (view: View, task: Task): boolean =>
+  interruptedFacts(view, task, wasContacted(view, task.operation_id), undefined).contacted
 
 /** The receipt of a text task, without its digests. Throws `not_found`, `conflict` `no_receipt`. */
 export const receiptedAsk: FindReceipted = (_gov, view, session, id) => {
@@ -15,8 +23,8 @@ export const receiptedAsk: FindReceipted = (_gov, view, session, id) => {
     })
   }
   const receipt = receiptOf(getJob(view, task).receipt)
-  if (receipt === null) {
-    throw fail.conflict('no_receipt', 'This task has not come so far that it has a receipt.', {
+  if (receipt === null || !mayHaveSent(view, task)) {
+    throw fail.conflict('no_receipt', 'The question of this task was not sent, or is under way.', {
       next: `See \`sallyport task show ${task.task_id}\`.`, details: { task_id: task.task_id },
     })
   }

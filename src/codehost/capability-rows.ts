@@ -5,7 +5,7 @@ import type { HistorySpec } from '../state/types.js'
 import { closureCollection } from './jobs/closed/closed-job-rows.js'
 import { verifyClosures } from './closure/verify-closures.js'
 import { exportedOfCodehost, operationsOfJobs } from './exported.js'
-import { carryJobs } from './jobs/carry.js'
+import { carryJobs, keepOccupied } from './jobs/carry.js'
 import { jobHistories } from './jobs/histories.js'
 import { stageProblems } from './jobs/publication/stages.js'
 import { receiptCollection } from './jobs/receipt.js'
@@ -23,5 +23,6 @@ export const codehostRows: CapabilityRows = {
   exported: exportedOfCodehost,
   operationsOf: operationsOfJobs,
   carry: carryJobs,
+  narrowed: keepOccupied,
   lying: stageProblems,
 }

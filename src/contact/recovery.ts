@@ -20,7 +20,7 @@ import { closeAndCarry } from '../governance/carried-restrictions.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
 import { holdCeiling } from '../governance/ledger/unread.js'
 import {
-  policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
+  endOpenSaves, policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
 } from '../governance/recovery.js'
 import {
   collections, taskStates, reservationsByState, tasksByState, type Reservation, type Task,
@@ -251,15 +251,16 @@ const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void =
   for (const { doc } of outstandingTasks(tx)) {
     orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc), unread))
   }
+  if (unread) for (const rule of rules) rule.unread?.(tx, now)
 }
 
 /**
  * What must hold in a store that was put back from a backup, or that a repair brought back without
  * all of its records, whatever could be read of the state before: every root ends, every owner but
  * one waits, the whole ceiling is held, and a revoked revision is published above anchor and
- * witness, so that the store can contact nobody until an operator grants anew. Every unfinished
- * contact becomes unknown, what former states owed is kept as unknown, their keys stay spent, what
- * they had narrowed stays narrow. May run twice.
+ * witness, so that the store can contact nobody until an operator grants anew. Every save that has
+ * not ended is rolled back, every unfinished contact becomes unknown, what former states owed is
+ * kept as unknown, their keys stay spent, what they had narrowed stays narrow. May run twice.
  */
 export const settleRestored = (
   gov: Gov, from: RestoredFrom = { rules: [], formers: [] },
@@ -267,12 +268,14 @@ export const settleRestored = (
   gov.store.transact('state restore', (tx) => {
     const now = nowIso(gov)
     endHolds(tx, now)
+    const policy = revokeRestored(gov, tx, now)
+    // Before the ceiling is held: the one that comes back with them is the one that counts.
+    endOpenSaves(gov, tx, now)
     const carried = carryFormers(tx, now, from)
     endTasks(tx, now, from)
     const { gates, restorer, formers } = from
     const unvouched = closeAndCarry(tx, now, formers, { carriers: gates, restorer })
     const report = { ...carried, unvouched }
-    const policy = revokeRestored(gov, tx, now)
     appendAudit(tx, now, {
       what: 'state.restored', principal: null, root: null, subject: String(policy.revision),
       facts: {

@@ -1,8 +1,9 @@
 /** What people decide about tasks, over every capability: both faces call these. */
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
+import { requireReviewed } from '../governance/board/close.js'
 import { requireCancellable } from '../governance/board/cancel.js'
-import { getTask, requireOwnTask } from '../governance/board/visible-tasks.js'
+import { getTask } from '../governance/board/visible-tasks.js'
 import type { ToldOfTask } from '../governance/board/task-document.js'
 import { recoverableTasks, recoverFinished, recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
@@ -51,13 +52,14 @@ const accepts: Readonly<Partial<Record<TaskVerdict, HeldReview>>> = {
 /**
  * Reviews a task: approve or reject its answer, or accept one that waits for a person, because its
  * charge passed the bound or a save was under way. Rejecting a task whose answer waits drops that
- * answer (A-120, A-127).
+ * answer (A-120, A-127); that of a disabled owner may be dropped by any other.
  */
 export const reviewAnyTask = async (
   gov: Gov, session: Session, taskId: string, verdict: TaskVerdict,
   registry: Registry = capabilities,
 ): Promise<Task> => {
-  const task = requireOwnTask(gov.store.read(), session, taskId, { for: 'review' })
+  const task = requireReviewed(
+    gov.store.read(), session, taskId, verdict === 'reject' ? verdict : 'accept')
   const owner = ownerOfKind(registry, task.kind)
   const accepted = accepts[verdict]
   if (accepted !== undefined) {

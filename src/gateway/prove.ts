@@ -76,8 +76,8 @@ const requireReady = (
 /** Only an attempt that provably sent nothing, or that gave a proof, may be followed by itself. */
 const requireRepeatable = (ctx: GatewayContext, view: View, slot: SlotName): void => {
   const attempt = view.get(attemptCollection, slot)
-  const claim = attempt && view.get(claimCollection, attempt.input_digest)
-  if (claim === undefined) return
+  if (attempt === undefined) return
+  const claim = view.get(claimCollection, attempt.input_digest)
   const standing = claimStatus(ctx.gov.store, view, claim)
   if (standing === 'succeeded' || standing === 'not_contacted' || standing === 'interrupted') return
   throw fail.blocked(
@@ -85,7 +85,7 @@ const requireRepeatable = (ctx: GatewayContext, view: View, slot: SlotName): voi
     'The last attempt was refused, failed or is uncertain; it is not repeated by itself.',
     {
       reason: standing, next: `Look at it, then run \`sallyport gateway prove ${slot}\`.`,
-      details: { slot, operation_id: claim.operation_id },
+      details: { slot, operation_id: claim?.operation_id ?? null },
     },
   )
 }

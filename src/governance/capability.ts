@@ -80,7 +80,7 @@ export interface IdleRows {
 /** What a capability does about what dead processes left. */
 export interface CapabilityRecovery {
   /** How its own interrupted tasks end, in one store. Left out: the default of every task. */
-  readonly rule?: (store: Store) => Pick<RecoveryRule, 'ending' | 'keep'>
+  readonly rule?: (store: Store) => Pick<RecoveryRule, 'ending' | 'keep' | 'unread'>
   /**
    * Resolves rows of its own once tasks and money are resolved; takes the lock only when a look
    * without it found some. It changes rows and nothing else: whoever only reads rehearses it.

@@ -42,6 +42,11 @@ export interface RecoveryRule {
    * costs the receipt and nothing else.
    */
   keep?(tx: Tx, now: string, task: Task): void
+  /**
+   * Says of its work that waits for a person that it may have gone on, where records are lost that
+   * nobody can read; in the record that settles the state, behind the ends of its tasks.
+   */
+  unread?(tx: Tx, now: string): void
 }
 
 /** Reason of a task that ended before any request byte could leave. */

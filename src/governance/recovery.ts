@@ -22,11 +22,12 @@ export interface PolicyLeftovers {
   readonly witnessBehind: boolean
 }
 
+const openSaves = (view: View): readonly SaveIntent[] =>
+  rowsUnder(view, collections.saveIntents, intentsOpen).map(({ doc }) => doc)
+
 /** Looks for leftovers; reads only. */
 export const policyLeftovers = (gov: Gov, view: View): PolicyLeftovers => ({
-  intents: rowsUnder(view, collections.saveIntents, intentsOpen)
-    .map(({ doc }) => doc)
-    .filter((doc) => !gov.store.holds.isHeld('save', doc.intent_id)),
+  intents: openSaves(view).filter((doc) => !gov.store.holds.isHeld('save', doc.intent_id)),
   witnessBehind:
     witnessStatus(view, gov.store.witness, (n) => policyAt(view, n)) === 'behind_by_one',
 })
@@ -39,6 +40,15 @@ export const resolvePolicyLeftovers = (
   if (!witnessBehind) return
   const head = policyHead(tx)
   tx.afterSync(() => witnessRevision(gov.store.witness, head))
+}
+
+/**
+ * Rolls back every save that has not ended, whoever holds its guard: behind `revokeRestored` none
+ * can come to its end any more, and the ceiling that it brings back must not come later than what
+ * holds the whole of it.
+ */
+export const endOpenSaves = (gov: Gov, tx: Tx, now: string): void => {
+  for (const intent of openSaves(tx)) rollBackSave(gov, tx, now, intent)
 }
 
 /**

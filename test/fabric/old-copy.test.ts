@@ -6,6 +6,7 @@ import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { balances } from '../../src/governance/ledger/find-reservation.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
+import { collections } from '../../src/governance/rows.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { failure, must } from '../support/must.js'
@@ -120,5 +121,31 @@ t.test('A-026 an older backup where the newest state is gone, or the anchor is, 
     const again = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
     t.strictSame(again.unread_operations, [], `${gone}: held once`)
     t.equal(balances(rig.view()).unknown_microusd, limits.ceilingMicrousd, gone)
+  }
+})
+
+t.test('A-026 A-089 a save that a backup or a repair finds under way is rolled back with it: no '
+  + 'recovery raises the ceiling above what is held', async (t) => {
+  const { ceilingMicrousd: before } = limits
+  for (const now of [before / 10, before * 10]) {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const killed = await rig.place.spawn([
+      'alpha', 'setup', '--enable', '--spend-ceiling-microusd', String(now),
+      '--acknowledge-plaintext-egress', '--expected-policy-revision', String(await rig.revision()),
+    ], { entry: 'test', coverage: false, env: { TEST_STOP_AT: 'save.accounting' } })
+    t.equal(killed.status, 137, killed.stderr)
+    t.equal(balances(rig.view()).ceiling_microusd, now, 'the copy is of the moment before its end')
+    await makeItCount(rig)
+    const [save] = rig.view().all(collections.saveIntents).slice(-1)
+    t.hasStrict(save?.doc, { phase: 'superseded' })
+    const ceiling = Math.min(before, now)
+    for (const words of [['status'], ['login']]) {
+      must(await rig.run(words))
+      t.hasStrict(balances(rig.view()), {
+        ceiling_microusd: ceiling, unknown_microusd: ceiling, available_microusd: 0,
+      }, words.join())
+    }
+    t.strictSame(verifyLedger(rig.view()), [])
+    t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
   }
 })

@@ -1,8 +1,10 @@
 /** A proof's process is killed at every step; what the next one finds depends on the mark alone. */
 import type { Test } from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
+import { spendOfDay } from '../../src/gateway/call/spend.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
+import { collections } from '../../src/governance/rows.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { t } from '../support/tests-in-slices.js'
 import { World, type RoutesWorld } from '../world/world.js'
@@ -58,4 +60,24 @@ t.test('a kill after the contact mark keeps the full liability and repeats nothi
   }
   t.equal((await rig.prove('chat')).status, 0, 'a person may start another attempt')
   checkLedger(t, rig)
+})
+
+t.test('a marked proof whose hold or whose claim is lost to damage is not made again by itself', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  await killAt(t, rig, 'contact_intent')
+  const claim = newestClaim(rig)
+  if (claim === undefined) throw new Error('there is no claim')
+  const lost = [
+    () => rig.transact((tx) => tx.remove(collections.openReservations, claim.operation_id)),
+    () => rig.transact((tx) => tx.remove(claimCollection, claim.input_digest)),
+  ]
+  for (const lose of lost) {
+    await lose()
+    const again = await rig.prove('chat', { args: ['--if-stale'] })
+    t.hasStrict(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' })
+    t.hasStrict(spendOfDay(rig.view(), new Set(['gateway.chat']), Date.now()), {
+      requests: 1, heldMicrousd: 100_000,
+    }, 'it counts in the day')
+  }
+  t.equal(rig.calls().length, 0, 'nothing was sent')
 })

@@ -1,6 +1,7 @@
 /** The day's budget: what is spent, what is held, and what a bill changes in it. */
 import { moneyText } from '../../src/base/money.js'
 import { systemClock } from '../../src/base/clock.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { collections } from '../../src/governance/rows.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { greyPng } from '../support/png.js'
@@ -42,6 +43,42 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
     settled_microusd: before.settled_microusd + 1840, held_microusd: 0, requests: held.requests,
   })
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
+})
+
+t.test('S-124 a charge that an old copy carried over is settled by hand: the day holds the bounds of others as '
+  + 'before, and counts what was charged once', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  must(await world.prove('screenshot'))
+  world.file('a.png', greyPng(64, 48, 1))
+  must(await world.run(['shots', 'scan']))
+  const backup = world.place.path('backup')
+  must(await world.run(['state', 'backup', backup]))
+  must(await world.run(['shots', 'analyze']))
+  const known = world.rows()[0]?.analyzer.operation_id ?? ''
+  world.file('b.png', greyPng(64, 48, 2))
+  must(await world.run(['shots', 'scan']))
+  world.sandbox.faults.set('no_cost', { service: 'gateway', times: 1 })
+  await world.run(['shots', 'analyze'])
+  const unknown = world.rows().map(({ analyzer }) => analyzer.operation_id)
+    .find((id) => id !== known) ?? ''
+  const charged = findReservation(world.view(), known)?.charged_microusd ?? 0
+  t.ok(charged > 0)
+  const budget = async () => {
+    const { settled_microusd: settled, held_microusd: held, requests } =
+      (await world.json(['shots', 'status'])).remote_vision.budget
+    return { settled, held, requests }
+  }
+  const before = await budget()
+  t.equal(before.held, 100_000, 'of the one whose charge nobody knows')
+  must(await world.run(['state', 'restore', backup, '--yes']))
+  must(await world.run(['login']))
+  t.strictSame(await budget(), before)
+  const settle = (operation: string, amount: number) =>
+    world.run(['ledger', 'settle', operation, '--amount-microusd', String(amount), '--yes'])
+  must(await settle(known, charged + 5))
+  t.strictSame(await budget(), { ...before, settled: before.settled + 5 })
+  must(await settle(unknown, 1_840))
+  t.strictSame(await budget(), { ...before, settled: before.settled + 5 + 1_840, held: 0 })
 })
 
 t.test('a proof obeys the budget that is set, and is free to be made where none is', async (t) => {

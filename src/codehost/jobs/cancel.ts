@@ -11,7 +11,7 @@ import { requireRootRow } from '../../governance/session/live.js'
 import { askedThrough, stopNow, type Recorded } from '../../governance/stops/act.js'
 import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
-import { isIdle, putJob, requireOwnJob } from './change.js'
+import { isIdle, isUnread, putJob, requireOwnJob } from './change.js'
 import { requireNotClosed } from './closed/fence.js'
 import type { Job } from './job-rows.js'
 
@@ -52,7 +52,9 @@ const cancelIdle = (tx: Tx, now: string, job: Job): Job => {
   appendAudit(tx, now, {
     what: 'codehost.cancelled', principal: job.owner, root: job.root, subject: job.job_id,
   })
-  return putJob(tx, now, job, { state: 'cancelled', reason: 'cancelled_by_owner' })
+  return putJob(tx, now, job, {
+    state: 'cancelled', reason: isUnread(job) ? job.reason : 'cancelled_by_owner',
+  })
 }
 
 /** A run under way is stopped by its task, at once and without the lock. */

@@ -2,10 +2,13 @@ import { each, findEach } from '../../state/each.js'
 import { historyHead } from '../../state/history/read-history.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
+import type { Carrier } from '../../governance/carrier.js'
+import { isUnread } from './change.js'
 import { closureCollection } from './closed/closed-job-rows.js'
 import { jobEntries, jobHistories } from './histories.js'
 import { receiptCollection } from './receipt.js'
 import { jobCollection, type Job } from './job-rows.js'
+import { holdsConnection } from './reserve.js'
 
 /** Lines that the former state had and the copy does not; its own stay as they are. */
 const carryHistory = <T>(tx: Tx, former: View, spec: HistorySpec<T>, jobId: string): void => {
@@ -18,7 +21,7 @@ const carryHistory = <T>(tx: Tx, former: View, spec: HistorySpec<T>, jobId: stri
 }
 
 const mayHaveSent = (job: Job): boolean =>
-  job.contacted > 0 || job.reserved || job.state === 'running'
+  job.contacted > 0 || job.reserved || job.state === 'running' || isUnread(job)
 
 /** A closure that the copy does not know: its row, and the connection that it had freed. */
 const carryClosure = (tx: Tx, former: View, { job_id: id, closed, connection_id }: Job): void => {
@@ -45,7 +48,7 @@ const standingOf = (theirs: Job, receipts: ReadonlySet<string>): Pick<Job, 'stat
   const { state, reason, receipt_id: receipt } = theirs
   const isProved = state === 'succeeded' && receipt !== null && receipts.has(receipt)
   // A closed job stays what it was when it was closed, and never runs again.
-  const stays = isProved || theirs.closed !== null || !mayHaveSent(theirs)
+  const stays = isProved || theirs.closed !== null || !mayHaveSent(theirs) || isUnread(theirs)
   if (stays) return { state, reason }
   return { state: 'unknown_external_effect', reason: 'restored_over_later_state' }
 }
@@ -85,4 +88,26 @@ export const carryJobs = (tx: Tx, former: View): void => {
     })
     if (theirs.closed !== null) carryClosure(tx, former, theirs)
   }
+}
+
+/**
+ * Behind what connections took over: one that is free by a later fence may be so in a history that
+ * went on apart and knew nothing of a job that occupies it here. That job keeps it; one whose
+ * connection another job has by then is known as taken over.
+ */
+export const keepOccupied: Carrier = (tx) => {
+  const ousted = findEach(tx, jobCollection, ({ doc }) => {
+    const connection = tx.get(connectionCollection, doc.connection_id)
+    const isHeld = connection === undefined || holdsConnection(connection, doc)
+    return !doc.reserved || isHeld ? [] : [{ job: doc, connection }]
+  })
+  for (const { job, connection } of ousted) {
+    const { job_id: id, connection_id, revision } = job
+    const { active_job_id: by } = tx.get(connectionCollection, connection_id) ?? connection
+    if (by === null) {
+      tx.put(connectionCollection, connection_id, { ...connection, active_job_id: id })
+    }
+    tx.put(jobCollection, id, { ...job, restored: true, revision: revision + 1 })
+  }
+  return ousted.length
 }

@@ -70,12 +70,29 @@ export const isIdle = ({ state, contacted, reserved, closed }: Job): boolean => 
   && (state === 'prepared' || state === 'approved'
     || (state === 'blocked' && contacted === 0 && !reserved))
 
+/** Reason of a job of which records are lost: it may have been sent, and nobody can read it. */
+const recordsUnread = 'records_unread'
+
+/** Whether it waited, or was to go on, in a state that lost records of what came after. */
+export const isUnread = ({ reason }: Pick<Job, 'reason'>): boolean => reason === recordsUnread
+
+/**
+ * What a job becomes whose later records nobody can read: what occupies its connection is unknown,
+ * what waits is left to a person; neither goes on. Null where it had ended, or sent all there is.
+ */
+export const unreadEnd = (job: Job): Pick<Job, 'state' | 'reason' | 'restored'> | null => {
+  const end = { reason: recordsUnread, restored: true } as const
+  if (isIdle(job)) return { state: 'blocked', ...end }
+  const mayGoOn = job.state === 'blocked' && job.closed === null && job.created < job.plan.effects
+  return mayGoOn ? { state: 'unknown_external_effect', ...end } : null
+}
+
 /**
  * A publication whose run ended before any of it was begun. What its approval bound to that run is
  * of no use to another: it is looked at and approved again.
  */
 export const needsApprovalAgain = (job: Job): boolean => job.native_kind === publicationKind
-  && job.state === 'blocked' && isIdle(job)
+  && job.state === 'blocked' && isIdle(job) && !isUnread(job)
 
 /** Reason of a job that its owner gave up. */
 export const givenUp = 'cancelled_by_owner'

@@ -131,7 +131,7 @@ const jobShape = v.strictObject({
    * closure of its capacity will ever set it.
    */
   closed: v.nullable(v.strictObject({ closure_id: text, at: iso, fence: counted })),
-  /** Taken over from a state that an old copy replaced. */
+  /** Taken over from a state that an old copy replaced, or behind its row records are lost. */
   restored: v.optional(v.literal(true)),
   created_at: iso,
   updated_at: iso,

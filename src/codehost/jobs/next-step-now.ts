@@ -13,7 +13,7 @@ import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import { writeDenials, type WriteDenial } from './boundary.js'
-import { isGivenUpPartly, isIdle } from './change.js'
+import { isGivenUpPartly, isIdle, isUnread } from './change.js'
 import { connectAnew } from './connect-anew.js'
 import type { Job } from './job-rows.js'
 import { closeLineNow } from './close-line.js'
@@ -106,7 +106,7 @@ const succeededWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =
 
 /** Of a job that waits to be sent and occupies nothing. */
 const waitingWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =>
-  (canGoOn(gov, view, job) ? way : {
+  (isUnread(job) || canGoOn(gov, view, job) ? way : {
     text: 'What it was prepared under has ended or ends too soon, and nothing new takes it over: '
       + 'prepare it anew, and give this one up. Nothing of it was sent.',
     command: `sallyport codehost cancel ${job.job_id}`, forGood: false,

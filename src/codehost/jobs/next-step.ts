@@ -1,5 +1,5 @@
 /** What a job waits for, whether its connection stays occupied, and what a person can do. */
-import { isGivenUpPartly, needsApprovalAgain } from './change.js'
+import { isGivenUpPartly, isIdle, isUnread, needsApprovalAgain } from './change.js'
 import { connectAnew } from './connect-anew.js'
 import { followThroughKind } from './kinds.js'
 import type { Job } from './job-rows.js'
@@ -105,7 +105,16 @@ const begunWay = (job: Job): NextStep => (job.reason === 'interrupted_after_spaw
     command: connectAnew(job), forGood: true,
   })
 
+const unreadText = 'It may have been sent: records of what came after are lost, and nobody can '
+  + 'read them. Look on the host before you prepare it anew.'
+
 const blockedWay = (job: Job, revision: Revision): NextStep => {
+  if (isUnread(job) && isIdle(job)) {
+    return {
+      text: `${unreadText} Nothing goes on with this one: give it up.`,
+      command: `sallyport codehost cancel ${job.job_id}`, forGood: false,
+    }
+  }
   if (needsApprovalAgain(job)) {
     return {
       text: 'Nothing of it was begun; the connection is free. Its approval was for that run: look '
@@ -162,6 +171,11 @@ const failedWay = (job: Job): NextStep => (job.reserved
     command: null, forGood: false,
   })
 
+const cancelledWay = (job: Job): NextStep => ({
+  text: isUnread(job) ? unreadText : 'It was cancelled; nothing of it was sent.',
+  command: null, forGood: false,
+})
+
 /**
  * The way on by the row of a job alone; `nextStepNow` asks what else it rests on, too. Total.
  */
@@ -193,7 +207,6 @@ export const nextStep = (job: Job, revision?: number): NextStep => {
     case 'unknown_external_effect': return unknownWay(job, revision)
     case 'blocked': return blockedWay(job, revision)
     case 'failed': return failedWay(job)
-    case 'cancelled':
-      return { text: 'It was cancelled; nothing of it was sent.', command: null, forGood: false }
+    case 'cancelled': return cancelledWay(job)
   }
 }

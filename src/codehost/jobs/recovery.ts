@@ -3,7 +3,8 @@
  * the job keeps its connection, and is unknown but where the ledger has a whole refusal. Where
  * local work was begun, something of it may live: the connection stays occupied, whatever the stage
  * says. Where there is neither, nothing left this machine, for a mark is durable before the first
- * byte: the connection is free again. Nothing is sent, started or proved here.
+ * byte: the connection is free again; but where records are lost the mark may be among them, and
+ * what waits may have gone on. Nothing is sent, started or proved here.
  */
 import { findTask } from '../../governance/board/place.js'
 import { isOutstanding } from '../../governance/board/states.js'
@@ -14,7 +15,7 @@ import type { Task } from '../../governance/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
-import { givenUp, isCancelAsked, putJob } from './change.js'
+import { givenUp, isCancelAsked, putJob, unreadEnd } from './change.js'
 import type { EffectLedger, LedgerEffect } from './effects.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
@@ -64,6 +65,11 @@ const endJob = (tx: Tx, now: string, task: Task): void => {
     putJob(tx, now, job, contactedEnd(task, ledger, stopped('interrupted_before_contact')))
     return
   }
+  // It is counted as contacted where its mark may be among records that nobody can read.
+  if (task.blocked?.kind === effectBlock) {
+    putJob(tx, now, job, { state: 'unknown_external_effect', reason: 'interrupted_after_contact' })
+    return
+  }
   if (ledger.producer !== null) {
     putJob(tx, now, job, { state: 'blocked', reason: stopped('interrupted_after_spawn') })
     return
@@ -71,6 +77,17 @@ const endJob = (tx: Tx, now: string, task: Task): void => {
   releaseConnection(tx, now, job, 'nothing_was_sent', null)
   const state = task.state === 'cancelled' ? 'cancelled' : 'blocked'
   putJob(tx, now, job, { state, reason: 'interrupted_before_contact', reserved: false })
+}
+
+const unreadStates = ['prepared', 'approved', 'blocked'] as const
+
+const endUnread = (tx: Tx, now: string): void => {
+  const found = unreadStates.flatMap((state) =>
+    rowsUnder(tx, jobCollection, jobsByState, { under: [state] }))
+  for (const { doc } of found) {
+    const end = unreadEnd(doc)
+    if (end !== null) putJob(tx, now, doc, end)
+  }
 }
 
 /**
@@ -100,6 +117,7 @@ export const jobRecovery: CapabilityRecovery = {
       return { state: 'blocked', blocked }
     },
     keep: endJob,
+    unread: endUnread,
   }),
   settleRows: async (gov) => {
     if (leftTasks(gov, gov.store.read()).length === 0) return

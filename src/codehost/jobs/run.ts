@@ -8,7 +8,7 @@ import { afterRead } from '../after-read.js'
 import type { CodehostContext } from '../context.js'
 import { auditFenced, fenced, requireUnclosed } from './closed/fence.js'
 import { requirePrerequisites, writeDenials } from './boundary.js'
-import { getJob, isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
+import { getJob, isGivenUpPartly, isUnread, requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireHourly } from './earlier-posts.js'
 import { openWork } from './open-work.js'
 import { requireOutlives } from './outlive.js'
@@ -33,7 +33,7 @@ const states: Readonly<Record<RunVerb, readonly Job['state'][]>> = {
 }
 
 const requireState = (gov: Gov, view: View, job: Job, verb: RunVerb): void => {
-  if (states[verb].includes(job.state) && !isGivenUpPartly(job)) return
+  if (states[verb].includes(job.state) && !isGivenUpPartly(job) && !isUnread(job)) return
   const { text, command } = nextStepNow(gov, view, job)
   throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
     next: `Run \`${command ?? `sallyport codehost jobs ${job.job_id}`}\`.`,

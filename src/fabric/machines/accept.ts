@@ -2,6 +2,7 @@
  * Going on at a server that another one took over from, and what it means where a machine is gone.
  */
 import { settleRestored } from '../../contact/recovery.js'
+import { goneRecords } from '../../state/care/former.js'
 import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
 import type { Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
@@ -15,13 +16,16 @@ import { sharedOf } from './shared.js'
 const verb = 'state accept-server'
 
 /**
- * What the machine that is gone alone knew is lost, and may have been a request that was paid for:
- * so it is as if the state had been put back from a copy (revoked, sessions ended, the whole
- * ceiling held until a person has seen the bill).
+ * What the machines that are gone alone knew is lost, and may have been a request that was paid
+ * for: so it is as if the state had been put back from a copy without its last records (revoked,
+ * sessions ended, the whole ceiling held until a person has seen the bill).
  */
-const settleLost = (gov: Gov, { principal }: Operator, registry: Registry): Promise<unknown> =>
+const settleLost = (
+  gov: Gov, { principal }: Operator, gone: readonly string[], registry: Registry,
+): Promise<unknown> =>
   rulesOf(gov, registry).then((rules) => settleRestored(gov, {
-    ...rules, formers: [], restorer: principal.name,
+    ...rules, formers: gone.map((machine) => goneRecords(`machine-${machine}`)),
+    restorer: principal.name,
   }))
 
 const rulesOf = async (gov: Gov, registry: Registry) => ({
@@ -68,7 +72,7 @@ export const acceptMachineServer = async (
       newStop(gov.clock, { kind: 'all', target: null }, { principal, root, verb })),
     settle: async (gaveBack, gone) => {
       await record(gov, operator, { gaveBack, without, gone })
-      await settleLost(gov, operator, registry)
+      await settleLost(gov, operator, gone, registry)
     },
   })
   if (accepted?.without.length === 0) {

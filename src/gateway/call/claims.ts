@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { sha256 } from '../../base/schema.js'
 import { fail } from '../../base/errors.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
+import type { Reservation } from '../../governance/rows.js'
 import { noteNamed } from '../../governance/session/named.js'
 import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, slotNames } from '../constants.js'
@@ -58,18 +59,23 @@ export function* rootsOfClaims(view: View): Generator<string, void, undefined> {
 /** How a claimed call stands; `running` while its process lives, `interrupted` is never sent. */
 export type ClaimStatus = CallOutcome | 'running' | 'interrupted'
 
+/** Whether its hold was given back on proof, or it was never marked and has none that was. */
+const isUnsent = (state: Reservation['state'] | undefined, { contacted_at: mark }: CallClaim) =>
+  state === 'released' || (mark === null && (state === undefined || state === 'reserved'))
+
 /**
- * How a call stands. One whose process died is judged by its money, which recovery has resolved or
- * will: only a released hold, or none, says that nothing was sent.
+ * How a call stands that other rows name. One whose process died is judged by its money, which
+ * recovery has resolved or will, and by its own mark, which says what a lost hold says no more.
+ * `undefined`: its claim is lost, and claims are never removed; it may have been sent.
  */
 export const claimStatus = (
-  store: Pick<Store, 'holds'>, view: View, claim: CallClaim,
+  store: Pick<Store, 'holds'>, view: View, claim: CallClaim | undefined,
 ): ClaimStatus => {
+  if (claim === undefined) return 'charge_unknown'
   if (claim.ended !== null) return claim.ended.outcome
   if (store.holds.isHeld('operation', claim.operation_id)) return 'running'
   const state = findReservation(view, claim.operation_id)?.state
-  if (state === undefined || state === 'released' || state === 'reserved') return 'interrupted'
-  return 'charge_unknown'
+  return isUnsent(state, claim) ? 'interrupted' : 'charge_unknown'
 }
 
 /** Claims a digest. Throws `conflict` `call_repeated` when it was ever claimed before. */

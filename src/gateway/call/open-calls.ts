@@ -4,9 +4,10 @@
  */
 import * as v from 'valibot'
 import type { Gov } from '../../governance/context.js'
-import { findReservation } from '../../governance/ledger/find-reservation.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes } from '../constants.js'
+import { claimCollection, claimsByOperation, claimStatus } from './claims.js'
 import { addSpend, hasSpend } from './spend.js'
 
 const shape = v.strictObject({
@@ -26,11 +27,11 @@ const deadCalls = (gov: Gov, view: View): readonly { id: string; doc: OpenCall }
   view.all(openCallCollection).filter(({ id }) => !gov.store.holds.isHeld('operation', id))
 
 /** What was provably not sent is no request of its hour; anything else stays counted in full. */
-const settle = (tx: Tx, operationId: string, call: OpenCall): void => {
+const settle = ({ store }: Gov, tx: Tx, operationId: string, call: OpenCall): void => {
   tx.remove(openCallCollection, operationId)
-  const state = findReservation(tx, operationId)?.state
+  const [claim] = rowsUnder(tx, claimCollection, claimsByOperation, { under: [operationId] })
   const key = { purpose: call.purpose, at: call.claimed_at }
-  if ((state !== undefined && state !== 'released') || !hasSpend(tx, key)) return
+  if (claimStatus(store, tx, claim?.doc) !== 'interrupted' || !hasSpend(tx, key)) return
   addSpend(tx, key, { requests: -1, heldMicrousd: -call.bound_microusd })
 }
 
@@ -42,7 +43,7 @@ export const settleDeadCalls = async (gov: Gov): Promise<number> => {
   if (deadCalls(gov, gov.store.read()).length === 0) return 0
   return gov.store.transact('gateway recovery', (tx) => {
     const dead = deadCalls(gov, tx)
-    for (const { id, doc } of dead) settle(tx, id, doc)
+    for (const { id, doc } of dead) settle(gov, tx, id, doc)
     return dead.length
   })
 }

@@ -32,6 +32,18 @@ export const requireTaskToEnd = (view: View, session: Session, taskId: string): 
 }
 
 /**
+ * The session's own task for a review; one to be rejected may be a disabled owner's, too: that
+ * releases nothing. Throws as `requireOwnTask`.
+ */
+export const requireReviewed = (
+  view: View, session: Session, taskId: string, verdict: 'accept' | 'reject',
+): Task => {
+  const found = verdict === 'reject' ? requireTaskToEnd(view, session, taskId) : undefined
+  return found !== undefined && found.owner !== session.principal.principal_id
+    ? found : requireOwnTask(view, session, taskId, { for: 'review' })
+}
+
+/**
  * Closes a task that is blocked on a charge which is settled by now: it ends as failed, with the
  * reason `charge_settled_by_hand`. Nothing to do for one that was closed so. Throws
  * `blocked`/`charge_open` while the charge is open or its overrun waits for a review,

@@ -18,13 +18,14 @@ const isOver = ({ consent }: Connection, theirs: Connection): boolean =>
 
 /**
  * Who occupies it: each reservation raises the fence and none lowers it, so that the higher fence
- * is the later word; under one fence, that it was given back is.
+ * is the later word; under one fence, that it was given back is. Two jobs under one fence are of
+ * histories that went on apart: neither gave it back.
  */
 const occupantOf = (mine: Connection, theirs: Connection): string | null => {
   if (mine.active_fence !== theirs.active_fence) {
     return (mine.active_fence > theirs.active_fence ? mine : theirs).active_job_id
   }
-  return mine.active_job_id === theirs.active_job_id ? mine.active_job_id : null
+  return theirs.active_job_id === null ? null : mine.active_job_id
 }
 
 const narrowed = (mine: Connection, theirs: Connection, now: string): Connection => ({

@@ -21,7 +21,7 @@ interface SettledAnalyses {
 const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStatus>[1],
   one: RunningAnalysis): boolean => {
   const claim = tx.get(claimCollection, one.input_digest)
-  return claim !== undefined && claimStatus(gov.store, tx, claim) === 'running'
+  return claimStatus(gov.store, tx, claim) === 'running'
 }
 
 /**
@@ -29,10 +29,12 @@ const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStatus
  * end of it: a copy that was made meanwhile was put back, and the claim was carried over.
  */
 const rowOfSent = (
-  row: Observation, { ended, operation_id, input_digest }: CallClaim, now: string,
+  row: Observation, claim: CallClaim | undefined, now: string,
 ): Observation => {
   const interrupted = rowInterrupted(row, now)
-  return ended === null ? interrupted : rowTakenOver(interrupted, {
+  if (claim === undefined || claim.ended === null) return interrupted
+  const { ended, operation_id, input_digest } = claim
+  return rowTakenOver(interrupted, {
     operationId: operation_id, inputDigest: input_digest, outcome: ended.outcome,
     uncertain: ended.outcome === 'charge_unknown', reason: ended.reason, payload: null,
   }, now)
@@ -42,8 +44,8 @@ const settleOne = (
   gov: Gov, tx: Tx, now: string, one: RunningAnalysis,
 ): 'returned' | 'uncertain' => {
   const claim = tx.get(claimCollection, one.input_digest)
-  const standing = claim && claimStatus(gov.store, tx, claim)
-  const sent = claim !== undefined && standing !== 'interrupted' && standing !== 'not_contacted'
+  const standing = claimStatus(gov.store, tx, claim)
+  const sent = standing !== 'interrupted' && standing !== 'not_contacted'
   const row = tx.get(shotCollections.observations, one.observation_id)
   tx.remove(runningCollection, one.observation_id)
   if (row !== undefined && row.analyzer.operation_id === one.operation_id) {

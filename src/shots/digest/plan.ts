@@ -47,9 +47,8 @@ const tried = (
   if (attempt === undefined) return { ...seen, kind: 'write', number: 1 }
   if (attempt.made !== null) return { ...seen, kind: 'reuse', made: attempt.made }
   const claim = view.get(claimCollection, attempt.input_digest)
-  const standing = claim && claimStatus(ctx.gov.store, view, claim)
-  const again = standing === undefined || sentNothing(standing)
-    || (retry && standing !== 'running')
+  const standing = claimStatus(ctx.gov.store, view, claim)
+  const again = sentNothing(standing) || (retry && standing !== 'running')
   if (again) return { ...seen, kind: 'write', number: attempt.number + 1 }
   const reason = claim?.ended?.reason ?? standing
   return { ...seen, kind: 'not_repeated', reason }

@@ -62,12 +62,11 @@ const nextNumber = (
   const row = view.get(c.conclusions, sourceDigest)
   if (row === undefined) return 1
   const claim = view.get(claimCollection, row.input_digest)
-  const standing = claim && claimStatus(ctx.gov.store, view, claim)
+  const standing = claimStatus(ctx.gov.store, view, claim)
   if (standing === 'running') {
     throw fail.conflict('conclusion_in_progress', 'This conclusion is being made now.')
   }
-  const again = standing === undefined || standing === 'not_contacted'
-    || standing === 'interrupted' || retry
+  const again = standing === 'not_contacted' || standing === 'interrupted' || retry
   if (again) return row.number + 1
   throw fail.blocked(
     'conclusion_not_repeated',

@@ -175,6 +175,12 @@ export const readFormer = (
   return { view, holes: [{ id: `folder-${name}` }], readable: false, knows: () => false }
 }
 
+/** What stands for records that are gone and that no state shows. `id`: the same for the same. */
+export const goneRecords = (id: string): Former => ({
+  view: new FormerView(noRows, 0), holes: [{ id }], readable: true, settled: false,
+  knows: () => false,
+})
+
 /**
  * What stands for marked records that the anchor remembers, or may have remembered, and that
  * neither the store nor any former state shows; null where none is missing. `sequence`: the newest
@@ -186,10 +192,6 @@ export const lostHistory = (
   const fresh = formers.filter(({ settled }) => !settled)
   if (isOwn || fresh.some(({ holes }) => holes.length > 0)) return null
   if (mark !== null && formers.some((former) => former.knows(mark))) return null
-  const id = mark === null
-    ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`
-  return {
-    view: new FormerView(noRows, 0), holes: [{ id }], readable: true, settled: false,
-    knows: () => false,
-  }
+  return goneRecords(mark === null
+    ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`)
 }

@@ -78,6 +78,7 @@ t.test('a machine that is gone is left out: revoked, signed out, and the whole c
   t.hasStrict((await one.json(['ledger', 'show'])).ledger, { available_microusd: 0 })
   t.hasStrict(await one.json(['machine', 'list']), [{ name: 'a', retired_at: null }, { name: 'b' }])
   t.not((await one.json(['machine', 'list']))[1].retired_at, null)
+  t.equal((await one.json(['state', 'keys'])).ranges.length, 1, 'any key may have been used there')
   t.equal(one.inferences().length, 0)
 })
 

@@ -1,12 +1,15 @@
 /** Jobs in a state that is looked after: copied, restored, unable to write, checked. */
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { carryJobs } from '../../../src/codehost/jobs/carry.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { must } from '../../support/must.js'
+import { newestLog, zeroBlock } from '../../support/state/forge.js'
 import { holdLock } from '../../support/state/hold-lock.js'
-import { working } from '../../support/codehost/working.js'
+import { recordsOf } from '../../support/state/places-of-damage.js'
+import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
 
 t.test('C-045 a copy that is put back over later contacts knows that they may have happened, and sends nothing again', async (t) => {
@@ -87,6 +90,105 @@ t.test('C-045 a job that was proved since the copy stays proved in it, with its 
   await at.transact((tx) => carryJobs(tx, then))
   t.equal(at.job(unknown).state, 'succeeded',
     'what an older state thought of it takes nothing back')
+})
+
+t.test('a job that waits in a copy whose later records are gone may have been sent: no word says that it was not, and it never goes on', async (t) => {
+  const at = await working(t)
+  const [kept, sent, waits] = [join(at.place.dir, 'kept'), await at.approved(), await at.prepare()]
+  must(await at.run(['state', 'backup', kept]))
+  must(await at.runJob(sent))
+  rmSync(at.place.stateDir, { recursive: true })
+  const restored = async (round: string): Promise<void> => {
+    must(await at.run(['state', 'restore', kept, '--yes']))
+    must(await at.run(['login']))
+    const check = await at.run(['state', 'check'])
+    t.equal(check.status, 0, round + check.stdout + check.stderr)
+    for (const job of [sent, waits]) {
+      t.hasStrict(at.job(job), { reason: 'records_unread', reserved: false }, round)
+      const { text } = (await at.json(['codehost', 'job', job])).way_on
+      t.match(text, /may have been sent.+Look on the host/, round)
+      for (const verb of ['run', 'resume']) {
+        const ran = await at.run(['codehost', verb, job, '--json'])
+        t.hasStrict(ran.error(), { code: 'job_state' }, `${round}: ${verb}`)
+      }
+    }
+    t.notMatch(must(await at.run(['codehost', 'jobs', '--json'])).stdout, /othing of it was sent/)
+  }
+  await restored('where the state is gone')
+  await restored('over what that restore left')
+  for (const job of [sent, waits]) {
+    const { command } = (await at.json(['codehost', 'job', job])).way_on
+    t.equal(command, `sallyport codehost cancel ${job}`)
+    t.match(must(await at.run(['codehost', 'cancel', job])).stdout, /may have been sent/)
+  }
+  await restored('where they were given up')
+  t.strictSame([sent, waits].map((job) => at.job(job).state), ['cancelled', 'cancelled'])
+  t.equal(at.posts().length, 1)
+})
+
+t.test('C-045 a run whose mark is in a record that nobody can read keeps its connection: that nothing was sent is not proved', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const killed = await at.place.spawn(['codehost', 'run', job, '--json'], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.contact_intent' },
+  })
+  t.equal(killed.status, 137, killed.stderr)
+  const log = newestLog(at.place.stateDir)
+  zeroBlock(log, (recordsOf(log).at(-1)?.start ?? 0) + 30)
+  must(await at.run(['state', 'repair']))
+  must(await at.run(['login']))
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', contacted: 0, reserved: true })
+  t.hasStrict(at.task(at.job(job).task_id ?? ''), {
+    state: 'blocked', blocked: { kind: 'external_effect' },
+  })
+  t.equal(at.connection().active_job_id, job, 'its capacity is not given back')
+  t.match((await at.json(['codehost', 'job', job])).way_on.text, /[Ll]ook on the host/)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
+t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {
+  const lost = async (at: Working): Promise<string> => {
+    const job = await at.approved()
+    at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+    await at.runJob(job)
+    at.sandbox.faults.clear()
+    t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true })
+    return job
+  }
+  const others: Readonly<Record<string, (at: Working) => Promise<unknown>>> = {
+    'under the same fence another job': lost,
+    'under a later fence none': async (at) => {
+      for (let n = 0; n < 2; n += 1) must(await at.runJob(await at.approved()))
+    },
+    'under a later fence another job': async (at) => {
+      must(await at.runJob(await at.approved()))
+      await lost(at)
+    },
+  }
+  for (const [what, goOn] of Object.entries(others)) {
+    const at = await working(t)
+    const { place: { dir, stateDir, configDir } } = at
+    const [kept, state, config] = ['kept', 'state-before', 'config-before'].map((n) => join(dir, n))
+    cpSync(stateDir, state ?? '', { recursive: true })
+    cpSync(configDir, config ?? '', { recursive: true })
+    const mine = await lost(at)
+    must(await at.run(['state', 'backup', kept ?? '']))
+    for (const [from, to] of [[state, stateDir], [config, configDir]] as const) {
+      rmSync(to, { recursive: true })
+      cpSync(from ?? '', to, { recursive: true })
+    }
+    await goOn(at)
+    must(await at.run(['state', 'restore', kept ?? '', '--yes']))
+    must(await at.run(['login']))
+    const occupant = at.connection().active_job_id
+    t.not(occupant, null, what)
+    if (!what.endsWith('later fence another job')) t.equal(occupant, mine, what)
+    t.equal((await at.consent()).error().code, 'capacity_reserved', what)
+    t.hasStrict(at.job(mine), { state: 'unknown_external_effect', reserved: true }, what)
+    const check = await at.run(['state', 'check'])
+    t.equal(check.status, 0, what + check.stdout + check.stderr)
+  }
 })
 
 t.test('what came of a creation and cannot be written down is told as not recorded, never as not sent', async (t) => {

@@ -6,12 +6,13 @@ import * as fc from 'fast-check'
 import t from 'tap'
 import { SallyportError } from '../../../src/base/errors.js'
 import { closableStates } from '../../../src/codehost/closure/eligible.js'
-import { isGivenUpPartly } from '../../../src/codehost/jobs/change.js'
+import { isGivenUpPartly, isIdle, isUnread, unreadEnd } from '../../../src/codehost/jobs/change.js'
 import { jobDocument } from '../../../src/codehost/jobs/jobs-contract.js'
 import { followThroughKind, publicationKind } from '../../../src/codehost/jobs/kinds.js'
 import { requireState } from '../../../src/codehost/jobs/reconcile-checks.js'
 import type { Job } from '../../../src/codehost/jobs/job-rows.js'
 import { nextStep } from '../../../src/codehost/jobs/next-step.js'
+import { publishStep } from '../../../src/codehost/jobs/publish.js'
 import type { View } from '../../../src/state/types.js'
 import { rowIsOf, rowOf, stateRows, verbOfWay } from '../../support/codehost/states-table.js'
 
@@ -39,12 +40,17 @@ const reasons = [
   'incomplete', 'goal_changed', 'cancelled_by_owner', 'remote_taken', 'reset', 'status_422',
   'status_500', 'reply_differs', 'reply_other_time', 'codehost_rate_limited',
   'codehost_token_refused', 'producer_start_missing', 'producer_not_begun', 'not_sent',
+  'records_unread',
 ]
 
 /** Reasons that a state has only where something else holds, too. */
-const fits = ({ state, reason, contacted }: Job): boolean => {
+const fits = ({ state, reason, contacted, reserved }: Job): boolean => {
   if (reason === 'interrupted_after_spawn' || reason?.startsWith('producer_') === true) {
     return contacted === 0
+  }
+  if (reason === 'records_unread') {
+    return ['cancelled', 'unknown_external_effect'].includes(state)
+      || (state === 'blocked' && contacted === 0 && !reserved)
   }
   if (reason === 'cancelled_by_owner') return state === 'cancelled' || contacted > 0
   return reason !== 'remote_taken' || (state === 'blocked' && contacted > 0)
@@ -130,7 +136,8 @@ const noRows = { get: () => undefined } as unknown as View
 const takes = (verb: string, job: Job): boolean => {
   switch (verb) {
     case 'run': return job.state === 'approved'
-    case 'resume': return job.state === 'blocked' && !isGivenUpPartly(job)
+    case 'resume': return job.state === 'blocked' && !isGivenUpPartly(job) && !isUnread(job)
+    case 'cancel': return isIdle(job)
     case 'reconcile': return passes(() => requireState(noRows, job))
     case 'close-capacity': return job.reserved && closableStates.includes(job.state)
     case 'preview': return job.state === 'prepared'
@@ -184,4 +191,22 @@ t.test('a script that runs what it may, and stops at an exit other than 0, comes
     throw new Error(`${job.state} (${job.reason}) has no end`)
   }), { numRuns: 10_000 })
   t.ok(ends.size >= 7, [...ends].join('; '))
+})
+
+t.test('C-045 behind lost records no job that could go on does, and none is told as one that was not sent', async (t) => {
+  const ends = new Set<string>()
+  fc.assert(fc.property(anyJob, (job) => {
+    const end = unreadEnd(job)
+    const mayGoOn = job.closed === null && (['prepared', 'approved'].includes(job.state)
+      || (job.state === 'blocked' && job.created < job.plan.effects))
+    if ((end !== null) !== mayGoOn) throw new Error(`${job.state}, ${job.created}: ${end?.state}`)
+    if (end === null) return
+    const after = { ...job, ...end }
+    ends.add(`${job.reserved} ${end.state}`)
+    const { text, command } = nextStep(after, 4)
+    if (/othing of it was|never sent/.test(text)) throw new Error(text)
+    if (/ run | preview /.test(command ?? '')) throw new Error(command ?? '')
+    if (publishStep(after) !== 'unsettled') throw new Error(publishStep(after))
+  }), { numRuns: 10_000 })
+  t.strictSame([...ends].sort(), ['false blocked', 'true unknown_external_effect'])
 })

@@ -6,6 +6,8 @@ import {
 } from '../../../src/fabric/receipts/envelope.js'
 import { keyedBy } from '../../../src/fabric/receipts/signing-key.js'
 import { moneyText } from '../../../src/base/money.js'
+import { getJob } from '../../../src/governance/board/visible-tasks.js'
+import { newestTask } from '../../support/board.js'
 import { closing } from '../../support/codehost/closing.js'
 import { failure, must } from '../../support/must.js'
 import { analyze, take } from '../../support/shots.js'
@@ -203,6 +205,22 @@ t.test('the receipt of an analysis names its call, and an image without one has 
   const other = world.rows().find(({ observation_id: one }) => one !== id)?.observation_id ?? ''
   t.strictSame(failure(await world.run(['receipt', 'export', other, '--json'])),
     { status: 5, code: 'no_receipt', out: '' })
+})
+
+t.test('a question that was never sent has no receipt for others', async (t) => {
+  const at = await World.in(t).sandbox().state().session().alpha()
+  for (const step of ['ask.reserved', 'ask.contact_begin']) {
+    const stop = new AbortController()
+    const ran = await at.ask({
+      stop: stop.signal, at: (name) => { if (name === step) stop.abort() },
+    })
+    t.equal(ran.status, 130, ran.stderr)
+    const task = newestTask(at)
+    t.not(getJob(at.view(), task).receipt, null, 'it ended, and its job says how')
+    t.strictSame(failure(await at.run(['receipt', 'export', task.task_id, '--json'])),
+      { status: 5, code: 'no_receipt', out: '' }, step)
+  }
+  t.equal(at.inferences().length, 0)
 })
 
 t.test('a job has a receipt once it was sent, its closure one of its own, and no text is in them', async (t) => {

@@ -1,5 +1,6 @@
 /** What becomes of an analysis whose process died. */
 import t from 'tap'
+import { claimCollection, putClaim } from '../../../src/gateway/call/claims.js'
 import { runningCollection } from '../../../src/shots/analysis/analysis-rows.js'
 import { settleAnalyses } from '../../../src/shots/analysis/settle.js'
 import { shotCollections } from '../../../src/shots/observations/observation-rows.js'
@@ -25,10 +26,19 @@ t.test('a row that another operation has by now is not touched by what is left o
     })
   })
   await leave('op_old')
-  t.strictSame(await settleAnalyses(world.gov), { returned: [id], uncertain: [] })
+  t.strictSame(await settleAnalyses(world.gov), { returned: [], uncertain: [id] })
   t.hasStrict(rowNow()?.analyzer, { operation_id: 'op_new', contact: 'claimed' })
   t.strictSame(world.view().all(runningCollection), [], 'what was left is gone')
   await leave('op_new')
+  await world.transact((tx, now) => putClaim(tx, {
+    input_digest: '0'.repeat(64), slot: 'screenshot', purpose: 'gateway.vision',
+    operation_id: 'op_new', grant_id: 'con_x', principal: 'prn_x', root: null,
+    claimed_at: now,
+  }))
   await settleAnalyses(world.gov)
   t.equal(rowNow()?.analyzer.contact, 'none', 'its own goes back to what it was')
+  await world.transact((tx) => tx.remove(claimCollection, '0'.repeat(64)))
+  await leave('op_new')
+  await settleAnalyses(world.gov)
+  t.equal(rowNow()?.analyzer.contact, 'uncertain', 'its claim is lost: it may have been sent')
 })

@@ -45,8 +45,10 @@ export const rowIsOf: Readonly<Record<string, (job: Job) => boolean>> = {
   '`running`': ({ state }) => state === 'running',
   '`succeeded`': ({ state }) => state === 'succeeded',
   '`succeeded`, read back after its run': () => false,
-  '`blocked`, nothing sent or begun': ({ state, reserved, contacted }) =>
-    state === 'blocked' && contacted === 0 && !reserved,
+  '`blocked`, nothing sent or begun': ({ state, reason, reserved, contacted }) =>
+    state === 'blocked' && contacted === 0 && !reserved && reason !== 'records_unread',
+  '`blocked`, `records_unread`': ({ state, reason }) =>
+    state === 'blocked' && reason === 'records_unread',
   '`blocked`, `interrupted_after_spawn`': ({ state, reason, contacted, reserved }) =>
     state === 'blocked' && contacted === 0 && reserved && reason === 'interrupted_after_spawn',
   '`blocked`, `producer_…`': ({ state, reason, contacted, reserved }) =>
@@ -68,7 +70,9 @@ export const rowIsOf: Readonly<Record<string, (job: Job) => boolean>> = {
     state === 'unknown_external_effect' && contacted === 0,
   '`failed`, refused': ({ state, reserved }) => state === 'failed' && reserved,
   '`failed`, nothing sent': ({ state, reserved }) => state === 'failed' && !reserved,
-  '`cancelled`': ({ state }) => state === 'cancelled',
+  '`cancelled`': ({ state, reason }) => state === 'cancelled' && reason !== 'records_unread',
+  '`cancelled`, `records_unread`': ({ state, reason }) =>
+    state === 'cancelled' && reason === 'records_unread',
   closed: () => false,
 }
 
