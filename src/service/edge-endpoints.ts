@@ -18,7 +18,7 @@ import { keepSpoolTold } from '../edge/spool-told.js'
 import { beginUpload, uploadTooLarge, type Upload } from '../edge/upload.js'
 import { isSaidOfRequest } from '../edge/verdicts.js'
 import { recoverState } from '../fabric/recovery.js'
-import { requireAnchored } from '../governance/anchored.js'
+import { requireSound } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/session/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
@@ -234,7 +234,7 @@ type FindReader = (...asked: Parameters<typeof deviceOf>) => EdgeParty | Session
 const readerOf: FindReader = (site, store, exchange) => {
   const token = bearerOf(exchange.request)
   if (token?.startsWith('spe_') === true) return deviceOf(site, store, exchange)
-  requireAnchored(store)
+  requireSound(store)
   return authenticate(govOf(store, site.world), token, { touchEveryMs })
 }
 
