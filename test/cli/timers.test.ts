@@ -156,7 +156,10 @@ t.test('a device without a state keeps its daemon, by units or by a line of cron
       t.match(tab, /' 'edge' 'daemon' .*>\/dev\/null$/m)
       t.match(made.stderr, 'Until then: `sallyport edge daemon`')
     }
+    const { entries, scheduler } = made.json()
+    t.hasStrict((await run('show --json')).json(), { entries, scheduler, last_runs: null })
     t.equal((await run('remove')).status, 0)
+    t.equal((await run('show --json')).error().code, 'no_state')
   }
 })
 

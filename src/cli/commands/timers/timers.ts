@@ -1,7 +1,8 @@
 /** `sallyport timers`: which are installed, and removing them. */
 import { countText } from '../../../base/counted.js'
+import { SallyportError } from '../../../base/errors.js'
 import {
-  noTimerStatus, timersRemove, timersShow, type Timers,
+  noTimerStatus, timersRemove, timersShow, type Timers, type TimerStatus,
 } from '../../../fabric/timers/timers-contract.js'
 import { withoutBlock } from '../../../fabric/timers/crontab.js'
 import { startedUnits } from '../../../fabric/timers/units.js'
@@ -82,6 +83,17 @@ export const timersText = (timers: Timers, view: View): string => [
   '',
 ].join('\n')
 
+/** What the state knows of its timers; nothing where timers stand for a device, which needs none. */
+const standing = async (deps: VerbDeps, { scheduler }: Timers): Promise<TimerStatus> => {
+  try {
+    return timerStatus(await deps.gov('read'))
+  } catch (error) {
+    const isAway = error instanceof SallyportError && error.code === 'no_state'
+    if (isAway && scheduler !== null) return noTimerStatus
+    throw error
+  }
+}
+
 export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
   description:
@@ -95,7 +107,10 @@ export const show = verb(timersShow, {
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],
   text: timersText,
-  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'))),
+  run: async (_request, deps) => {
+    const found = await foundTimers(deps, noTimerStatus)
+    return { ...found, ...await standing(deps, found) }
+  },
 })
 
 /**
