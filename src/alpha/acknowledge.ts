@@ -4,11 +4,10 @@
  */
 import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
-import { nowIso, type Gov } from '../governance/context.js'
+import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { momentOf } from '../governance/judge/moment.js'
 import { acknowledgeConsent, latestConsent } from '../governance/policy/consents.js'
 import { liveRoot } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import type { View } from '../state/types.js'
 import { alphaConsentStatement } from './consent-text.js'
 import { alphaPurpose, type AlphaProvider } from './constants.js'

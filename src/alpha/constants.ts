@@ -73,7 +73,6 @@ export const alphaLimits = {
   inferenceMsMax: 45_000,
   /** An inference that cannot get this much time is not started. */
   inferenceMsMin: 1_000,
-  outstandingPerOwnerMax: 1,
   requestBytesMax: 65_536,
   completionBytesMax: 262_144,
   answerBytesMax: 65_536,

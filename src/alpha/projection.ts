@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
+import { count } from '../base/schema.js'
 import { nullableSentence } from '../base/told.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import { alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime } from './constants.js'

@@ -3,7 +3,7 @@
  * of it; the configuration read tells the first that does not hold. Nothing is asked of the
  * provider (A-057).
  */
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { acknowledgmentFacts, consentFacts, giverWords } from '../governance/judge/consent-facts.js'
 import {
   claimFacts, purposeFacts, standingFacts, type EffectCase,
@@ -23,7 +23,6 @@ import {
 } from '../governance/policy/consents.js'
 import type { PolicyBlock } from '../governance/policy/policy-status.js'
 import type { Consent } from '../governance/rows.js'
-import type { Session } from '../governance/session/types.js'
 import type { KeyFacts } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { alphaConsentStatement } from './consent-text.js'
@@ -106,9 +105,7 @@ export interface AlphaFacts {
 }
 
 /** An ask, as far as it has come. */
-export interface AskCase extends EffectCase {
-  readonly input: AlphaTextInput
-}
+export interface AskCase extends EffectCase { readonly input: AlphaTextInput }
 
 /** What the route is judged on; `ask` is null where no ask is meant. */
 interface AlphaCase {
@@ -118,9 +115,7 @@ interface AlphaCase {
   readonly asker: Omit<OutliveCase, 'neededMs'> | null
 }
 
-interface SavedCase extends AlphaFacts {
-  readonly setup: AlphaTextSetup
-}
+interface SavedCase extends AlphaFacts { readonly setup: AlphaTextSetup }
 
 const asked = ({ ask }: AlphaCase): AskCase | null => ask
 const policy = ({ facts }: AlphaCase) => facts.policy

@@ -1,6 +1,6 @@
 import { moneyText } from '../base/money.js'
 import * as v from 'valibot'
-import { count, sha256 } from '../base/fields.js'
+import { count, sha256 } from '../base/schema.js'
 import { finishNote, finishReasons, type FinishReason } from '../base/finish-reason.js'
 import { transportClaims, transportEntries, type ReceiptBase } from '../contact/receipt.js'
 import type { Job, Task } from '../governance/rows.js'

@@ -1,15 +1,13 @@
 /** What goes in and comes out of reading and saving the set-up of the text capability. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
-import { alphaShowShape, type AlphaShow } from './projection.js'
+import { alphaShowShape } from './projection.js'
 import { alphaSetupInputShape } from './setup.js'
 
-const show = {
-  document: 'alpha', version: 1, output: alphaShowShape, toDocument: (read: AlphaShow) => read,
-} as const
+const show = { document: 'alpha', output: alphaShowShape } as const
 
-export const alphaShow = contract({ ...show, name: 'alpha.show', input: noInput })
+export const alphaShow = contract({ ...show, name: 'alpha.show' })
 
 /** Saving the set-up; each field by the rules of `alphaSetupInputShape`. */
 export const alphaSetup = contract({

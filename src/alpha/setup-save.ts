@@ -4,14 +4,13 @@
  */
 import { fail } from '../base/errors.js'
 import { ceilingOwner } from '../governance/policy/ceiling.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { momentOf } from '../governance/judge/moment.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import {
   voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
 import { collections, reservationsByState } from '../governance/rows.js'
-import type { Session } from '../governance/session/types.js'
 import { requestsDocument } from '../governance/stops/requests.js'
 import { fingerprintOf, noKeyStored, usableFingerprint } from '../governance/vault.js'
 import { rowsUnder } from '../state/indexes.js'

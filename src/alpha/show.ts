@@ -1,5 +1,4 @@
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 import type { AlphaProvider } from './constants.js'
 import { projectAlpha, type AlphaShow } from './projection.js'
 import { alphaFacts } from './readiness.js'

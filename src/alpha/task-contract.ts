@@ -25,7 +25,6 @@ export type AnswerDocument = v.InferOutput<typeof answerShape>
 
 const answer = {
   document: 'alpha.answer',
-  version: 1,
   output: answerShape,
   toDocument: ({ view, task, answer: text, receipt }: AlphaOutput & { readonly view: View }) =>
     ({
@@ -40,7 +39,6 @@ export const alphaAsk = contract({ ...answer, name: 'alpha.ask', input: alphaInp
 /** The answer of a succeeded task again. */
 export const alphaOutput = contract({ ...answer, name: 'alpha.output', input: one })
 
-/** A task and the rows it refers to. */
 interface ViewedTask {
   readonly view: View
   readonly task: Task
@@ -49,7 +47,6 @@ interface ViewedTask {
 
 const oneTask = {
   document: 'alpha.task',
-  version: 1,
   output: taskShape,
   toDocument: ({ view, task, told }: ViewedTask) => taskDocument(view, task, told),
 } as const
@@ -57,7 +54,6 @@ const oneTask = {
 /** Text tasks of the operator, newest first. */
 export const alphaTasks = contract({
   name: 'alpha.tasks',
-  version: 1,
   input: closedObject({
     limit: strictInteger(1, 10_000), open: v.optional(v.boolean()),
     after: behindRow('task'),
@@ -71,7 +67,6 @@ const taskReceiptShape = v.strictObject({ task: taskShape, receipt: v.nullable(a
 export const alphaTask = contract({
   name: 'alpha.task',
   document: 'alpha.task_receipt',
-  version: 1,
   input: one,
   output: taskReceiptShape,
   toDocument: ({ view, task }: ViewedTask) => ({

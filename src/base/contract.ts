@@ -19,16 +19,19 @@ interface ContractParts<
   readonly name: string
   /** Name of the document, where several operations give the same one; else the operation's. */
   readonly document?: string
-  /** Version of the document: fields are only ever added under one version. */
-  readonly version: number
-  /** Closed shape of a request, in the names of the specification. */
-  readonly input: Input
+  /** Version of the document, 1 where left out: fields are only ever added under one version. */
+  readonly version?: number
+  /** Closed shape of a request, in the names of the specification; left out for no fields. */
+  readonly input?: Input
   /** Closed shape of the result: an object, or a list of them. */
   readonly output: Output
   /** True where the operation goes on telling: one document a line, each of the shape. */
   readonly lines?: true
-  /** Turns what the use case gave into the document: rows in, names of the specification out. */
-  readonly toDocument: (source: Source) => v.InferOutput<Output>
+  /**
+   * Turns what the use case gave into the document: rows in, names of the specification out. Left
+   * out where the use case gives the document itself.
+   */
+  readonly toDocument?: (source: Source) => v.InferOutput<Output>
   /** The failure that a result tells of although it stands; null for a good one. */
   readonly failure?: (source: Source) => SallyportError | null
 }
@@ -83,13 +86,16 @@ export const noInput = closedObject({})
 
 /** Makes the contract of an operation out of its parts. */
 export const contract = <
-  Input extends v.GenericSchema, Output extends v.GenericSchema, Source,
+  Output extends v.GenericSchema, Input extends v.GenericSchema = typeof noInput,
+  Source = v.InferOutput<Output>,
 >(
   parts: ContractParts<Input, Output, Source>,
 ): Contract<v.InferOutput<Input>, v.InferOutput<Output>, Source> => {
-  const { name, document: of = name, version, input } = parts
+  const { name, document: of = name, version = 1 } = parts
+  const input = parts.input ?? noInput as v.GenericSchema as Input
+  const toDocument = parts.toDocument ?? ((source: Source) => source)
   const schemaName = `sallyport.${of}.v${version}`
-  const document = (source: Source) => stampDocument(parts.toDocument(source), schemaName)
+  const document = (source: Source) => stampDocument(toDocument(source), schemaName)
   const failure = (source: Source) => parts.failure?.(source) ?? null
   return {
     name,

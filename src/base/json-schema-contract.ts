@@ -22,7 +22,6 @@ export type JsonSchemaDocument = v.InferOutput<typeof jsonSchemaShape>
 /** The list of all schemas, or one of them: that of the named command, or of every error. */
 export const schemaShow = contract({
   name: 'schema',
-  version: 1,
   input: closedObject({
     /** Words of a command, or `error`; none for the list. */
     command: v.array(v.string()),

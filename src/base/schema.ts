@@ -1,10 +1,24 @@
 /**
- * Closed shapes over valibot, with messages of our own: valibot's default messages quote the
- * received value, and a rejected question, key or body must not come back in an error text.
+ * Fields that rows and documents are made of, and closed shapes over valibot, with messages of our
+ * own: valibot's default messages quote the received value, and a rejected question, key or body
+ * must not come back in an error text.
  */
 import * as v from 'valibot'
 import { fail, type SallyportError } from './errors.js'
 import { NumberLexeme } from './number-lexeme.js'
+
+/** Any text. */
+export const text = v.string()
+/** Any text, or none. */
+export const nullableText = v.nullable(text)
+/** A time, ISO 8601. */
+export const iso = v.pipe(v.string(), v.isoTimestamp())
+/** A whole number from 0. */
+export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** A whole number from 1. */
+export const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+/** SHA-256 as 64 lowercase hexadecimal digits. */
+export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const isPlainRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&

@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import { fail } from '../base/errors.js'
 import { keyOfText, type KeyUse } from '../governance/board/text-keys.js'
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 
 /** What they become. */
 export interface KeyOptions {

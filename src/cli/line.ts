@@ -10,6 +10,7 @@ import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import { addTodaysFlags, asRead } from './flags.js'
 import { helpColumns } from './wrap.js'
 import { helpSections } from './help/sections.js'
+import { snakeCase } from './request.js'
 import { withWholeIds } from './short-ids.js'
 import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import {
@@ -224,9 +225,6 @@ const lineOf = (command: Command): object => {
   const given = named.filter(([, value]) => value !== undefined)
   return { ...asRead(command, command.opts()), ...Object.fromEntries(given) }
 }
-
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Parses a line (without the words that name the verb) and runs the verb, or shows its help. */
 export const runVerb = async (

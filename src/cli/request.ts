@@ -4,7 +4,8 @@ import type { Contract } from '../base/contract.js'
 /** The part of a contract that takes requests. */
 type Requested<Request> = Pick<Contract<Request, unknown, never>, 'request' | 'fields'>
 
-const snakeCase = (name: string): string =>
+/** A name in camel case as the one of a field: `stateDir` is `state_dir`. */
+export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**

@@ -90,6 +90,11 @@ const withoutVerb = async (line: readonly string[], bound: VerbDeps, seen: Seen)
   throw unknownWord(`${noun.noun} verb`, word, names)
 }
 
+/** What people type for it: whoever wants all to stop is led there first. */
+const otherWords: Readonly<Record<string, readonly string[] | undefined>> = {
+  version: ['--version'], stop: ['policy revoke'], revoke: ['policy revoke'],
+}
+
 /** A first word of today that is no command: that of an older name, a verb without its noun. */
 const withoutNoun = async (
   [word = '', second = '']: readonly string[], bound: VerbDeps,
@@ -101,7 +106,7 @@ const withoutNoun = async (
     return writeHelp(bound, olderHelp(older))
   }
   const led = [
-    ...older.flatMap(({ today }) => today), ...word === 'version' ? ['--version'] : [],
+    ...older.flatMap(({ today }) => today), ...otherWords[word] ?? [],
     ...bound.commands.flatMap((one) => ('noun' in one && one.verbs.some(({ verb }) => verb === word)
       ? [`${one.noun} ${word}`] : [])),
   ]

@@ -6,6 +6,7 @@ import { startOfDay, timeZoneOf, zoneOf } from '../observations/zone.js'
 import type { CliDeps } from './deps.js'
 import { parseDuration } from './flags.js'
 
+const dayChars = '2026-11-20'.length
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
 const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/
 const ageForm = /^[0-9]+[smhd]$/
@@ -13,7 +14,9 @@ const yearsMs = 100 * 366 * 86_400_000
 
 const momentOf = (text: string, timeZone: string): number => {
   if (dayForm.test(text)) return startOfDay(zoneOf(timeZone), text) ?? Number.NaN
-  return timeForm.test(text) ? Date.parse(text) : Number.NaN
+  // V8 takes 30 February for a day of March.
+  const isDay = startOfDay(zoneOf('UTC'), text.slice(0, dayChars)) !== null
+  return isDay && timeForm.test(text) ? Date.parse(text) : Number.NaN
 }
 
 /**

@@ -4,8 +4,7 @@ import { fail, SallyportError } from '../base/errors.js'
 import {
   openState, openWork, type Work, type WorkMode, type WorkPlace,
 } from '../fabric/open-work.js'
-import type { Face, Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Face, Gov, Session } from '../governance/context.js'
 import { isPlaced } from '../state/place/is-placed.js'
 import { openingAny } from '../state/store.js'
 import type { Store } from '../state/types.js'

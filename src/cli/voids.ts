@@ -3,9 +3,8 @@ import { countText } from '../base/counted.js'
 import {
   configurationVoids, saveConfiguration, type Configuration, type ConfigurationSave,
 } from '../fabric/configuration.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { lostBy, namesOf, type AcceptedVoids, type SaveVoids } from '../governance/policy/voids.js'
-import type { Session } from '../governance/session/types.js'
 import type { VerbDeps } from './verb.js'
 import { sentBeforeLines } from './sent-before.js'
 

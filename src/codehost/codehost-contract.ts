@@ -1,8 +1,7 @@
 /** What goes in and comes out of the operations on connections and their consents. */
 import * as v from 'valibot'
-import { nullableText, text } from '../base/fields.js'
-import { contract, noInput } from '../base/contract.js'
-import { closedObject, strictInteger } from '../base/schema.js'
+import { contract } from '../base/contract.js'
+import { closedObject, strictInteger, nullableText, text } from '../base/schema.js'
 import type { StandingConnection } from '../governance/connections/find-connection.js'
 import { connectionModes } from '../governance/connections/connection-rows.js'
 import type { Recorded } from '../governance/stops/act.js'
@@ -83,7 +82,7 @@ const connectionDocument = (standing: ListedConnection): ConnectionDocument => {
 }
 
 const oneConnection = {
-  document: 'codehost.connection', version: 1, output: connectionShape,
+  document: 'codehost.connection', output: connectionShape,
   toDocument: connectionDocument,
 } as const
 
@@ -103,8 +102,6 @@ export const codehostConnect = contract({
 /** The operator's connections, oldest first. */
 export const codehostConnections = contract({
   name: 'codehost.connections',
-  version: 1,
-  input: noInput,
   output: v.array(connectionShape),
   toDocument: (all: readonly ListedConnection[]) => all.map(connectionDocument),
 })
@@ -139,9 +136,7 @@ export const codehostDisconnect = contract({
 })
 
 /** A connection with the standing authorities that were given on it. */
-interface GrantedConnection extends ListedConnection {
-  readonly authorities: readonly Standing[]
-}
+interface GrantedConnection extends ListedConnection { readonly authorities: readonly Standing[] }
 
 const grantShape = v.strictObject({
   connection: text,
@@ -157,8 +152,6 @@ type GrantDocument = v.InferOutput<typeof grantShape>
 /** What the operator's connections allow now, or allowed: one entry a consent. */
 export const codehostGrants = contract({
   name: 'codehost.grants',
-  version: 1,
-  input: noInput,
   output: v.array(grantShape),
   toDocument: (all: readonly GrantedConnection[]): GrantDocument[] => all.flatMap((granted) => {
     const consent = consentDocument(granted)

@@ -14,9 +14,8 @@ import {
   type StandingConnection,
 } from '../governance/connections/find-connection.js'
 import type { Connection, ConnectionMode } from '../governance/connections/connection-rows.js'
-import { nowIso, type Gov } from '../governance/context.js'
+import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { liveRoot } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import { askedThrough, type Recorded } from '../governance/stops/act.js'
 import { closeBySave } from '../governance/stops/restrictive-save.js'
 import { sealCredential, vaultIdentity } from '../governance/vault.js'
@@ -112,9 +111,7 @@ interface ReconnectRequest {
 }
 
 /** What was saved anew, and what had left before of what went through it. */
-interface Reconnected extends StandingConnection {
-  readonly recorded: Pick<Recorded, 'sent'>
-}
+interface Reconnected extends StandingConnection { readonly recorded: Pick<Recorded, 'sent'> }
 
 /**
  * Saves another token, repository or mode; a consent there was has ended with it, and what leaves

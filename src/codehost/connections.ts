@@ -1,7 +1,6 @@
 /** The operator's connections, as lists show them: what is occupied for good, what is used up. */
 import { standingConnections } from '../governance/connections/find-connection.js'
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 import type { ListedConnection } from './codehost-contract.js'
 import { isOfClosedJob } from './jobs/boundary.js'
 import { isOccupiedForGood } from './jobs/list.js'

@@ -26,9 +26,7 @@ interface ReadCase {
   readonly baseUrl: string
 }
 
-interface SavedCase extends ReadCase {
-  readonly connection: Connection
-}
+interface SavedCase extends ReadCase { readonly connection: Connection }
 
 const connectionOf = ({ moment, bound }: ReadCase): Connection | undefined =>
   moment.view.get(connectionCollection, bound.connectionId)

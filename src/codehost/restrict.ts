@@ -3,13 +3,12 @@
  * without the lock of the state. Reads go on, so that what was sent can be found out.
  */
 import { discardStored } from '../governance/artifacts.js'
-import { nowIso, type Gov } from '../governance/context.js'
+import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { disconnectConnection } from '../governance/connections/save.js'
 import {
   requireFree, requireOwnConnection, standingConnection, type StandingConnection,
 } from '../governance/connections/find-connection.js'
 import { requireRootRow } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { connectionStops, type ConnectionStop } from '../governance/stops/stop.js'
 import type { SavedMode } from './connect.js'

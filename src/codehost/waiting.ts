@@ -1,7 +1,7 @@
 /** What of the code host waits for a person: jobs, the worst first, then consents that ended. */
 import { countText } from '../base/counted.js'
 import { grantStateAt, listConnections } from '../governance/connections/find-connection.js'
-import type { Session } from '../governance/session/types.js'
+import type { Session } from '../governance/context.js'
 import {
   grouped, someOf, type FindWaiting, type Looking, type OwnWaiting,
 } from '../governance/waiting.js'

@@ -7,9 +7,7 @@ import type { Tx } from '../state/types.js'
 import type { MoneyEnd } from './order.js'
 
 /** An operation's money: its binding, and what its charges may rest on. */
-interface Money extends Binding {
-  readonly sources: ChargeSources
-}
+interface Money extends Binding { readonly sources: ChargeSources }
 
 const step = (tx: Tx, now: string, money: Money, end: MoneyEnd): void => {
   switch (end.ledger) {

@@ -4,7 +4,7 @@
  * operation; nobody else writes one.
  */
 import * as v from 'valibot'
-import { iso, text } from '../base/fields.js'
+import { iso, text } from '../base/schema.js'
 import { runtimeShape } from '../governance/rows.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 
@@ -25,7 +25,6 @@ const shape = v.strictObject({
 /** One operation's way out. */
 export type RouteRecord = v.InferOutput<typeof shape>
 
-/** Routes by operation id. */
 export const routeCollection: CollectionSpec<RouteRecord> = {
   name: 'routes', schema: shape, partition: 'hash256',
 }

@@ -28,7 +28,6 @@ export const edgeLimits = {
   /** Pairings that stand at once. */
   devicesMax: 64,
   nameCharsMax: 64,
-  purposeCharsMax: 64,
   sourceBytesMax: 256,
   sourcePathBytesMax: 4096,
   pageDefault: 100,

@@ -1,9 +1,10 @@
 /** What goes in and comes out of the operations on paired devices and on what they sent. */
 import * as v from 'valibot'
 import { isoFromMs } from '../base/clock.js'
-import { contract, noInput } from '../base/contract.js'
-import { count, iso, nullableText, sha256, text } from '../base/fields.js'
-import { closedObject, strictInteger } from '../base/schema.js'
+import { contract } from '../base/contract.js'
+import {
+  closedObject, strictInteger, count, iso, nullableText, sha256, text,
+} from '../base/schema.js'
 import { edgeLimits, edgeMimes, edgeScope } from './constants.js'
 import { limitsShape, policyShape, type EdgeArtifact, type EdgeCode } from './edge-rows.js'
 import type { DeviceFacts } from './device-facts.js'
@@ -81,7 +82,6 @@ const offeredDocument = ({ code: { code_id, name, expires_at, limits }, origin }
 /** Offering a pairing: what is told of it; the pairing string itself goes to a file alone. */
 export const edgePair = contract({
   name: 'edge.pair',
-  version: 1,
   input: pairInput,
   output: v.strictObject({ ...offered, file: nullableText }),
   toDocument: ({ file, ...offer }: Offered & { readonly file: string | null }) =>
@@ -91,7 +91,6 @@ export const edgePair = contract({
 /** The same over HTTP, where the answer holds the line itself, for who asked and nobody else. */
 export const edgeOffer = contract({
   name: 'edge.offer',
-  version: 1,
   input: pairInput,
   output: v.strictObject({ ...offered, pairing: text }),
   toDocument: ({ pairing, ...offer }: Offered & { readonly pairing: string }) =>
@@ -101,7 +100,6 @@ export const edgeOffer = contract({
 /** Redeeming a code: the one answer that holds the credential. */
 export const edgeRedeem = contract({
   name: 'edge.redeem',
-  version: 1,
   input: closedObject({
     code: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)), device_name: nameShape,
   }),
@@ -128,8 +126,6 @@ const pairingDocument = ({ device }: Pick<DeviceFacts, 'device'>) => ({
 /** What a device is told of its own pairing: a lost spool resumes from it. */
 export const edgePairing = contract({
   name: 'edge.pairing',
-  version: 1,
-  input: noInput,
   output: v.strictObject({
     device_id: text, owner: text, device_name: text, last_sequence: count, scope: scopeShape,
     limits: limitsShape, stored: storedShape, spool_evictions: v.nullable(count),
@@ -142,7 +138,6 @@ export const edgePairing = contract({
 export const edgeSpool = contract({
   name: 'edge.spool',
   document: 'edge.pairing',
-  version: 1,
   input: closedObject({ evictions: strictInteger(1, Number.MAX_SAFE_INTEGER) }),
   output: edgePairing.output,
   toDocument: pairingDocument,
@@ -151,8 +146,6 @@ export const edgeSpool = contract({
 /** The end of a pairing by its own credential. */
 export const edgeEnd = contract({
   name: 'edge.end',
-  version: 1,
-  input: noInput,
   output: v.strictObject({ device_id: text, ended: v.literal(true) }),
   toDocument: ({ device }: Pick<DeviceFacts, 'device'>) =>
     ({ device_id: device.device_id, ended: true as const }),
@@ -169,8 +162,6 @@ export const deviceDocument = ({ device, ended }: DeviceFacts): DeviceDocument =
 /** The operator's devices, newest first. */
 export const edgeDevices = contract({
   name: 'edge.devices',
-  version: 1,
-  input: noInput,
   output: v.array(deviceShape),
   toDocument: (devices: readonly DeviceFacts[]) => devices.map(deviceDocument),
 })
@@ -194,7 +185,6 @@ const endedDocument = (facts: DeviceFacts, isOwn: boolean) => ({
 /** Ending a pairing; `ended` says whether it was ended now. */
 export const edgeRevoke = contract({
   name: 'edge.revoke',
-  version: 1,
   input: closedObject({ device: deviceId }),
   output: v.strictObject({ device: endedDeviceShape, ended: v.boolean() }),
   toDocument: ({ device, ended, isOwn }: {
@@ -231,7 +221,6 @@ const uploadInput = 'sallyport.edge.upload.input.v1'
 export const edgeUpload = contract({
   name: 'edge.upload',
   document: 'edge.artifact',
-  version: 1,
   input: closedObject({
     schema: v.literal(uploadInput, `must be ${uploadInput}`),
     request_id: uuid,
@@ -257,7 +246,6 @@ export type UploadHead = ReturnType<typeof edgeUpload.request>
 export const edgeShow = contract({
   name: 'edge.show',
   document: 'edge.artifact',
-  version: 1,
   input: closedObject({ artifact: artifactId }),
   output: artifactShape,
   toDocument: artifactDocument,
@@ -269,7 +257,6 @@ export const edgeShow = contract({
  */
 export const edgeArtifactList = contract({
   name: 'edge.artifacts',
-  version: 1,
   input: closedObject({
     device: v.optional(deviceId),
     limit: v.optional(strictInteger(1, edgeLimits.pageMax)),

@@ -3,7 +3,7 @@
  * request ids whose bytes are gone. Bytes lie sealed in the artifacts folder; rows hold digests.
  */
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256, text } from '../base/fields.js'
+import { count, counted, iso, nullableText, sha256, text } from '../base/schema.js'
 import { byTail } from '../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../state/types.js'
 import { edgeMimes } from './constants.js'

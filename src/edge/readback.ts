@@ -3,8 +3,7 @@
  * devices sent. What belongs to somebody else is not there (S-033).
  */
 import { fail } from '../base/errors.js'
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 import { lookUp } from '../state/indexes.js'
 import type { StreamReader, View } from '../state/types.js'
 import { edgeLabel, edgeLimits } from './constants.js'

@@ -110,7 +110,7 @@ export interface Upload {
   write(chunk: Uint8Array): void
   /**
    * Stores it. Throws `rejected` `size_differs`, `sha256_differs`, `mime_differs`, and what
-   * `beginUpload` does: nothing is stored then.
+   * `beginUpload` and `fresh` do: nothing is stored then.
    */
   finish(): Promise<EdgeArtifact>
   /** Leaves nothing; may be called at any time, more than once. */
@@ -156,6 +156,7 @@ class Body implements Upload {
   }
 
   async finish(): Promise<EdgeArtifact> {
+    await this.#follow()
     const ref = this.#orAbandon(() => this.#publish())
     let refused = false
     try {
@@ -180,6 +181,16 @@ class Body implements Upload {
       throw error
     } finally {
       this.#end()
+    }
+  }
+
+  /** Another machine may have ended the pairing while the body came. */
+  async #follow(): Promise<void> {
+    try {
+      await this.#gov.store.fresh()
+    } catch (error) {
+      this.abandon()
+      throw error
     }
   }
 

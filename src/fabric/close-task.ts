@@ -1,7 +1,6 @@
 import { closeTask } from '../governance/board/close.js'
-import { nowIso, type Gov } from '../governance/context.js'
+import { nowIso, type Gov, type Session } from '../governance/context.js'
 import type { Task } from '../governance/rows.js'
-import type { Session } from '../governance/session/types.js'
 
 /** Closes a task whose charge was settled by hand, of whichever capability; see `closeTask`. */
 export const closeAnyTask = (gov: Gov, session: Session, taskId: string): Promise<Task> =>

@@ -1,20 +1,15 @@
 /** What goes in and comes out of the model configuration over both routes. */
 import * as v from 'valibot'
 import { alphaSetupInputShape } from '../alpha/setup.js'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { gatewayInputShape } from '../gateway/setup.js'
-import { configurationShape, type Configuration } from './configuration.js'
+import { configurationShape } from './configuration.js'
 
-const configuration = {
-  document: 'configuration',
-  version: 1,
-  output: configurationShape,
-  toDocument: (read: Configuration) => read,
-} as const
+const configuration = { document: 'configuration', output: configurationShape } as const
 
 /** Reading both routes. */
-export const configShow = contract({ ...configuration, name: 'config.show', input: noInput })
+export const configShow = contract({ ...configuration, name: 'config.show' })
 
 /** Saving one of them; what is left out stays. */
 export const configSave = contract({

@@ -1,6 +1,6 @@
 /** What comes out of looking at this machine. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { nullableSentence, sentence } from '../base/told.js'
 
@@ -19,8 +19,6 @@ const problemsOf = (checks: readonly MachineCheck[]): number =>
 /** Looking at the machine. A problem is a failure. */
 export const doctor = contract({
   name: 'doctor',
-  version: 1,
-  input: noInput,
   output: doctorShape,
   toDocument: (checks: readonly MachineCheck[]) =>
     ({ ok: problemsOf(checks) === 0, checks: [...checks] }),

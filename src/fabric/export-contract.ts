@@ -1,8 +1,7 @@
 /** What goes in and comes out of taking an owner's documents along. */
 import * as v from 'valibot'
 import { contract } from '../base/contract.js'
-import { count } from '../base/fields.js'
-import { closedObject } from '../base/schema.js'
+import { closedObject, count } from '../base/schema.js'
 
 const beginShape = v.strictObject({
   line: v.literal('begin'),
@@ -37,9 +36,7 @@ export type ExportEnd = v.InferOutput<typeof endShape>
 /** Taking one's documents along: a line first, one for each document, and one at the end. */
 export const stateExport = contract({
   name: 'state.export',
-  version: 1,
   input: closedObject({}),
   output: lineShape,
   lines: true,
-  toDocument: (line: ExportLine) => line,
 })

@@ -4,13 +4,12 @@
  */
 import { routeCollection } from '../contact/routes.js'
 import type { CapabilityRows, Registry } from '../governance/capability.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { connectionCollection } from '../governance/connections/connection-rows.js'
 import {
   exportedOfGovernance, isOwnDecision, isOwnOperation, nobodys, own, type Exported, type Taker,
 } from '../governance/exported.js'
 import { machineBoundCollection } from '../governance/machine-bound.js'
-import type { Session } from '../governance/session/types.js'
 import { formatVersion } from '../state/paths.js'
 import { capabilities } from './capabilities.js'
 import type { ExportLine } from './export-contract.js'

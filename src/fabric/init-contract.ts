@@ -37,7 +37,6 @@ interface MadeState {
 /** Making the state directory; the profile is a file of its own, read strictly. */
 export const stateInit = contract({
   name: 'init',
-  version: 1,
   input: closedObject({
     owner: v.optional(v.string()),
     passphrase: v.optional(v.string()),

@@ -4,8 +4,7 @@
  */
 import type { Contract } from '../base/contract.js'
 import { firstRows, pageDefault } from '../base/page.js'
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 import type { Recorded } from '../governance/stops/act.js'
 import type { WorkMode } from './open-work.js'
 import type { World } from './world.js'

@@ -6,16 +6,14 @@ import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import { followWitness } from '../governance/policy/witness.js'
-import { storedPath } from '../state/artifact-folder.js'
 import { readAnchor } from '../state/anchor.js'
 import type { CheckReport } from '../state/care/check.js'
-import { digestFile } from '../state/care/copy.js'
 import { rebuiltState } from '../state/care/rebuilt-state.js'
 import { note } from '../state/care/repair-report.js'
 import { salvage } from '../state/care/salvage.js'
 import type { StatePlace } from '../state/care/use-case.js'
 import { FileStore, type OpenOptions } from '../state/file-store.js'
-import { nodeFiles, removeFile } from '../state/files.js'
+import { nodeFiles } from '../state/files.js'
 import { KeyRing, readKey } from '../state/keys.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
 import { readPlaceFile } from '../state/place/place-file.js'
@@ -73,29 +71,25 @@ const recordsAt = async (
   }
 }
 
+/** What lies there with other bytes is no better than what is here. */
 const fetchFiles = async (
-  store: PlacedStore, problems: CheckReport['problems'],
+  { place, blobs }: PlacedStore, problems: CheckReport['problems'],
 ): Promise<readonly Problem[]> => {
-  const { replica: { files, places }, place, blobs } = store
-  const lacking = problems
+  const lacking = [...new Set(problems
     .filter(({ code }) => code === 'evidence_missing' || code === 'artifact_damaged')
-    .flatMap(({ subject }) => subject ?? [])
-  const there = await place.hasBlobs([...new Set(lacking)])
-  for (const name of there) removeFile(files, storedPath(places.artifacts, name))
-  await blobs.fetchNamed(there)
+    .flatMap(({ subject }) => subject ?? []))]
+  const untrue = new Set(await place.untrueBlobs(lacking))
+  const there = lacking.filter((name) => !untrue.has(name))
+  await blobs.fetchTrue(there)
   return there.length === 0 ? []
     : [note('artifacts_fetched', `${there.length} stored files were fetched from the server.`)]
 }
 
 /** Another machine could not follow without them. What is here is known to be true by its name. */
 const giveBack = async (
-  { replica, place, blobs }: PlacedStore, referenced: ReadonlySet<string>,
+  { place, blobs }: PlacedStore, referenced: ReadonlySet<string>,
 ): Promise<readonly Problem[]> => {
-  const { files, places } = replica
-  const untrue = (await place.untrueBlobs([...referenced])).filter((name) => {
-    const path = storedPath(places.artifacts, name)
-    return files.stat(path)?.kind === 'file' && digestFile(files, path).sha256 === name
-  })
+  const untrue = (await place.untrueBlobs([...referenced])).filter((name) => blobs.isTrue(name))
   await place.removeBlobs(untrue)
   for (const name of untrue) await blobs.put(name)
   return untrue.length === 0 ? []

@@ -1,13 +1,10 @@
 /** What goes in and comes out of looking after a whole state directory. */
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
 import { sentence } from '../base/told.js'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { fail, type SallyportError } from '../base/errors.js'
-import { closedObject } from '../base/schema.js'
-import type { BackupReport } from '../state/care/backup.js'
+import { closedObject, count } from '../base/schema.js'
 import type { CheckReport } from '../state/care/check.js'
-import type { CompactReport } from '../state/care/compact.js'
 import type { KeptArtifact } from '../state/care/kept.js'
 import type { RepairReport } from '../state/care/repair.js'
 import type { RestoreReport } from '../state/care/restore.js'
@@ -116,8 +113,6 @@ const bounded = (report: CheckReport): StateCheckDocument => {
 /** Reading everything. Damage is a failure, and so is what forbids contact. */
 export const stateCheck = contract({
   name: 'state.check',
-  version: 1,
-  input: noInput,
   output: checkShape,
   toDocument: bounded,
   failure: checkFailure,
@@ -157,7 +152,6 @@ const verifyFailure = ({ problems }: VerifyReport): SallyportError | null => {
 /** Whether a backup could be restored. */
 export const stateVerify = contract({
   name: 'state.verify',
-  version: 1,
   input: closedObject({ dir: v.string() }),
   output: verifyShape,
   toDocument: (report: VerifyReport) => ({
@@ -206,7 +200,6 @@ const listsOf = ({ unread_operations: unread, owners_to_enable: owners }: Kept) 
  */
 export const stateRepair = contract({
   name: 'state.repair',
-  version: 1,
   input: closedObject({ owner: v.optional(v.string()), lost: v.optional(v.array(v.string())) }),
   output: repairShape,
   toDocument: ({ left, ...report }: Kept & RepairReport & Left) => ({
@@ -222,10 +215,8 @@ const backupShape = v.strictObject({
 })
 export const stateBackup = contract({
   name: 'state.backup',
-  version: 1,
   input: closedObject({ dir: v.string(), salvage: v.optional(v.boolean()) }),
   output: backupShape,
-  toDocument: (report: BackupReport) => report,
 })
 
 const restoreShape = v.strictObject({
@@ -240,7 +231,6 @@ export type StateRestoreDocument = v.InferOutput<typeof restoreShape>
 /** Putting a backup in place, revoked. */
 export const stateRestore = contract({
   name: 'state.restore',
-  version: 1,
   input: closedObject({ dir: v.string(), owner: v.optional(v.string()) }),
   output: restoreShape,
   toDocument: (report: Kept & RestoreReport) => ({ ...report, ...listsOf(report) }),
@@ -250,13 +240,7 @@ const compactShape = v.strictObject({
   epoch: count, sequence: count, log_bytes_before: count, orphans_removed: count,
 })
 /** Folding the log into snapshots. */
-export const stateCompact = contract({
-  name: 'state.compact',
-  version: 1,
-  input: noInput,
-  output: compactShape,
-  toDocument: (report: CompactReport) => report,
-})
+export const stateCompact = contract({ name: 'state.compact', output: compactShape })
 
 const keptArtifactsShape = v.strictObject({
   /** Artifacts whose records were not replayed, by the SHA-256 of their sealed bytes. */
@@ -267,7 +251,6 @@ const keptArtifactsShape = v.strictObject({
 /** Listing what is kept aside, and removing one of it for good. */
 export const stateKept = contract({
   name: 'state.kept',
-  version: 1,
   input: closedObject({ remove: v.optional(v.string()) }),
   output: keptArtifactsShape,
   toDocument: ({ kept, removed }: {
@@ -280,12 +263,4 @@ const pathShape = v.strictObject({
   state_dir: v.string(), config_dir: v.string(), exists: v.boolean(),
 })
 /** The two folders, and whether there is a state directory. */
-type StatePathDocument = v.InferOutput<typeof pathShape>
-
-export const statePath = contract({
-  name: 'state.path',
-  version: 1,
-  input: noInput,
-  output: pathShape,
-  toDocument: (places: StatePathDocument) => places,
-})
+export const statePath = contract({ name: 'state.path', output: pathShape })

@@ -1,8 +1,8 @@
 /** What comes out of the one look at everything. */
 import * as v from 'valibot'
-import { nullableText } from '../base/fields.js'
+import { nullableText } from '../base/schema.js'
 import { sentence } from '../base/told.js'
-import { contract, Degraded, noInput } from '../base/contract.js'
+import { contract, Degraded } from '../base/contract.js'
 import { countText } from '../base/counted.js'
 import { fail } from '../base/errors.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
@@ -105,8 +105,6 @@ export const statusContract = (registry: Registry) => {
     v.strictObject({ ...before, ...lines, ...after })
   return contract({
     name: 'status',
-    version: 1,
-    input: noInput,
     output: shape,
     toDocument: (status: StateStatus) => {
       const {

@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on tasks of every capability. */
 import * as v from 'valibot'
-import { contract, noInput, type Stamped } from '../base/contract.js'
+import { contract, type Stamped } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { behindRow } from '../base/page.js'
 import { closedObject, strictInteger } from '../base/schema.js'
@@ -17,14 +17,11 @@ export const taskVerdicts = ['approve', 'reject', 'accept-overrun', 'accept-held
 export type TaskVerdict = (typeof taskVerdicts)[number]
 
 const one = closedObject({ task: v.string() })
-const oneTask = {
-  document: 'task', version: 1, output: boardTaskShape, toDocument: boardTaskDocument,
-} as const
+const oneTask = { document: 'task', output: boardTaskShape, toDocument: boardTaskDocument } as const
 
 /** The operator's own tasks, newest first. */
 export const taskList = contract({
   name: 'task.list',
-  version: 1,
   input: closedObject({
     limit: strictInteger(1, 10_000),
     open: v.optional(v.boolean()),
@@ -67,7 +64,6 @@ const showShape = (registry: Registry): v.GenericSchema<unknown, TaskShowDocumen
  */
 export const taskShowContract = (registry: Registry) => contract({
   name: 'task.show',
-  version: 1,
   input: one,
   output: showShape(registry),
   toDocument: (seen: SeenTask): TaskShowDocument =>
@@ -101,21 +97,17 @@ const recoveredShape = v.strictObject({
   acts: v.number(),
 })
 
-/** What a recovery of all finished tasks did. */
 export type RecoveredTasks = v.InferOutput<typeof recoveredShape>
 
 /** Taking over all tasks that are finished. */
-export const taskRecoverAll = contract({
-  name: 'task.recover', version: 1, input: noInput, output: recoveredShape,
-  toDocument: (done: RecoveredTasks) => done,
-})
+export const taskRecoverAll = contract({ name: 'task.recover', output: recoveredShape })
 
 /** The task that was taken over, or what was done to all. */
 type TaskRecoverDocument = Stamped<BoardTaskDocument> | RecoveredTasks
 
 /** Taking over one task, or all that are finished. */
 export const taskRecover = contract({
-  name: 'task.recover', version: 1,
+  name: 'task.recover',
   input: closedObject({ task: v.optional(v.string()), all: v.optional(v.boolean()) }),
   output: v.union([oneShape, recoveredShape]),
   toDocument: (found: SeenTask | RecoveredTasks): TaskRecoverDocument =>

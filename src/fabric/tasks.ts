@@ -9,7 +9,7 @@ import { reviewTask } from '../governance/board/review.js'
 import {
   ownerOfKind, ownerOfRuntime, type Capability, type Registry,
 } from '../governance/capability.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import {
   manualSettle, requireUnknownCharge, reviewOverrun, type FoundAmount,
 } from '../governance/ledger/by-hand.js'
@@ -17,7 +17,6 @@ import { requireOwnReservation } from '../governance/ledger/own.js'
 import { findReservation } from '../governance/ledger/find-reservation.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
-import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { requestsOf } from '../governance/stops/requests.js'
 import type { View } from '../state/types.js'

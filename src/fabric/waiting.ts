@@ -33,9 +33,15 @@ const policyTexts: Readonly<Record<Exclude<PolicyBlock, null>, string>> = {
   store_behind_anchor: 'The state is older than its anchor: nobody is contacted.',
 }
 
+/** What goes on from there; the others end by themselves, or are only looked at. */
+const policyCommands: Readonly<Partial<Record<Exclude<PolicyBlock, null>, string>>> = {
+  policy_revoked: 'sallyport setup', save_interrupted: 'sallyport setup',
+  store_behind_anchor: 'sallyport help anchor',
+}
+
 const policyWaits = (block: PolicyBlock): readonly OwnWaiting[] => (block === null ? [] : [{
   what: 'policy', count: 1, text: policyTexts[block],
-  command: block === 'store_behind_anchor' ? 'sallyport help anchor' : policyShow,
+  command: policyCommands[block] ?? policyShow,
 }])
 
 /** Stops are in force before they are recorded; whoever writes next does that. */

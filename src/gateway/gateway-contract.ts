@@ -1,22 +1,19 @@
 /** What goes in and comes out of the operations of the general model route. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import type { SallyportError } from '../base/errors.js'
 import { sentence } from '../base/told.js'
 import { gravest, partialOf } from '../base/outcome.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { slotNames } from './constants.js'
-import { gatewayShowShape, type GatewayShow } from './projection.js'
+import { gatewayShowShape } from './projection.js'
 import type { CanaryEntry, ProofResult } from './prove.js'
 import { gatewayReceiptShape } from './receipt.js'
 import { gatewayInputShape } from './setup.js'
 
-const show = {
-  document: 'gateway', version: 1, output: gatewayShowShape,
-  toDocument: (read: GatewayShow) => read,
-} as const
+const show = { document: 'gateway', output: gatewayShowShape } as const
 
-export const gatewayShow = contract({ ...show, name: 'gateway.show', input: noInput })
+export const gatewayShow = contract({ ...show, name: 'gateway.show' })
 
 export const gatewaySetup = contract({
   ...show,
@@ -94,7 +91,6 @@ const canaryFailure = (entries: readonly CanaryEntry[]): SallyportError | null =
 export const gatewayProve = contract({
   name: 'gateway.prove',
   document: 'gateway.proof',
-  version: 1,
   input: closedObject({
     /** Left out for every slot that is set. */
     slot: v.optional(v.picklist(slotNames)),

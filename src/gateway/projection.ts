@@ -1,6 +1,6 @@
 /** The configuration read of the route: closed, fields are only ever added. Pure. */
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
+import { count } from '../base/schema.js'
 import { nullableSentence } from '../base/told.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import {

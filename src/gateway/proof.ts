@@ -4,7 +4,7 @@
  * is evidence for the gateway's own slots and for nothing else (A-160).
  */
 import * as v from 'valibot'
-import { sha256 } from '../base/fields.js'
+import { sha256 } from '../base/schema.js'
 import { canonicalJson } from '../base/canonical.js'
 import { msFromIso } from '../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'

@@ -77,7 +77,7 @@ export const gatewayReasons = {
   ...policyWords({ noun: 'route', grant }),
   egress_not_acknowledged: {
     status: 'blocked',
-    text: 'Cloud egress is not acknowledged. Save the route with --acknowledge.',
+    text: 'Cloud egress is not acknowledged. Acknowledge it with `sallyport gateway setup`.',
   },
   consent_not_current: {
     status: 'blocked',
@@ -194,15 +194,9 @@ export interface GatewayCase {
   readonly call: CallCase | null
 }
 
-interface SavedCase extends GatewayCase {
-  readonly route: GatewayRoute
-}
-interface UseCase extends SavedCase {
-  readonly use: SlotUse
-}
-interface RunningCase extends UseCase {
-  readonly call: CallCase
-}
+interface SavedCase extends GatewayCase { readonly route: GatewayRoute }
+interface UseCase extends SavedCase { readonly use: SlotUse }
+interface RunningCase extends UseCase { readonly call: CallCase }
 
 const saved = (one: GatewayCase): SavedCase | null =>
   (one.facts.route === null ? null : { ...one, route: one.facts.route })

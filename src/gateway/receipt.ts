@@ -1,6 +1,6 @@
 import { moneyText } from '../base/money.js'
 import * as v from 'valibot'
-import { count, sha256 } from '../base/fields.js'
+import { count, sha256 } from '../base/schema.js'
 import { finishNote, finishReasons } from '../base/finish-reason.js'
 import { transportEntries } from '../contact/receipt.js'
 import {

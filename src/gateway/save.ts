@@ -5,7 +5,7 @@
  */
 import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import type { Gov } from '../governance/context.js'
+import type { Gov, Session } from '../governance/context.js'
 import { momentOf } from '../governance/judge/moment.js'
 import { ceilingOwner } from '../governance/policy/ceiling.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
@@ -13,7 +13,6 @@ import {
   voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
 } from '../governance/policy/voids.js'
 import { collections } from '../governance/rows.js'
-import type { Session } from '../governance/session/types.js'
 import { requestsDocument } from '../governance/stops/requests.js'
 import { fingerprintOf, keyFacts, noKeyStored, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'

@@ -1,5 +1,4 @@
-import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import type { Gov, Session } from '../governance/context.js'
 import type { GatewayPlace } from './constants.js'
 import { projectGateway, type GatewayShow } from './projection.js'
 import { gatewayFacts } from './readiness.js'

@@ -3,16 +3,23 @@ import { nextStepsOf } from '../base/next-step.js'
 import type { Gov } from '../governance/context.js'
 import type { OwnWaiting } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
-import { slotNames, proofPurpose, type GatewayPlace, type SlotName } from './constants.js'
+import {
+  gatewayPurposes, slotOfPurpose, type GatewayPlace, type GatewayPurpose,
+} from './constants.js'
 import { gatewayFacts, gatewayReasonOf, gatewayWordsOf, type GatewayFacts } from './readiness.js'
 
 const show = 'sallyport gateway show'
 
-/** Slots that are set and whose consent has run out; one that was taken back waits for nobody. */
-const expiredSlots = ({ route, consents }: GatewayFacts): readonly SlotName[] =>
-  slotNames.filter((slot) => {
-    const isSet = (route?.slots[slot] ?? null) !== null
-    return isSet && consents[proofPurpose[slot]].lapse === 'expired'
+/**
+ * Purposes of slots that are set whose consent has run out, or ended with a revoke of everything
+ * or a save; one that was taken back by itself waits for nobody.
+ */
+const lapsedPurposes = ({ route, consents }: GatewayFacts): readonly GatewayPurpose[] =>
+  gatewayPurposes.filter((purpose) => {
+    const isSet = (route?.slots[slotOfPurpose[purpose]] ?? null) !== null
+    const { lapse, newest } = consents[purpose]
+    return isSet && (lapse === 'expired' || newest?.state === 'revoked'
+      || newest?.state === 'cleared')
   })
 
 /** Why nothing goes through, by the reason that the status tells; else slots without consent. */
@@ -22,9 +29,9 @@ export const gatewayWaiting = (
   const facts = gatewayFacts(gov, view, place)
   const reason = facts.route === null ? null : gatewayReasonOf(facts, facts.route)
   if (reason === null) {
-    return expiredSlots(facts).map((slot) => ({
-      what: 'consent', count: 1, command: show,
-      text: `The consent to the slot ${slot} has expired: nothing goes through it.`,
+    return lapsedPurposes(facts).map((purpose) => ({
+      what: 'consent', count: 1, command: `sallyport gateway setup --consent ${purpose}`,
+      text: `The consent to ${purpose} has ended: nothing is sent for it.`,
     }))
   }
   // What every route stands still for is told once, as the policy's.

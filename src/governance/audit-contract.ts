@@ -1,10 +1,9 @@
 /** What goes in and comes out of reading the audit: ids, names and numbers, no content. */
 import * as v from 'valibot'
-import { nullableText, sha256 } from '../base/fields.js'
 import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { behindRow } from '../base/page.js'
-import { closedObject, strictInteger } from '../base/schema.js'
+import { closedObject, strictInteger, nullableText, sha256 } from '../base/schema.js'
 import type { AuditLink, NamedAuditRow } from './audit-read.js'
 
 /** One thing that happened. */
@@ -38,7 +37,6 @@ const auditDocument = ({ row, principalName }: NamedAuditRow): AuditDocument => 
 /** The newest rows of all owners. */
 export const auditList = contract({
   name: 'audit.list',
-  version: 1,
   input: closedObject({
     limit: strictInteger(1, 10_000),
     since: v.optional(v.string()),
@@ -71,7 +69,6 @@ const verifies = ({ followsPrevious, namedByNext }: AuditLink): boolean =>
 /** Reading one row. A chain that does not hold round it is a failure, and the row is shown. */
 export const auditShow = contract({
   name: 'audit.show',
-  version: 1,
   input: closedObject({ audit: v.string() }),
   output: linkShape,
   toDocument: (link: AuditLink) => ({

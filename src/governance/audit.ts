@@ -70,15 +70,26 @@ export const listAudit = (view: View): readonly AuditRow[] =>
 
 /** What the row of a machine that was retired is called; its subject is the id. */
 export const machineRetiredRow = 'machine.retired'
+/** The same of one that has joined. */
+export const machineJoinedRow = 'machine.joined'
 
-/** Ids of machines of a shared state that were retired (loads the whole audit). */
-export const retiredMachines = (view: View): readonly string[] => {
+/** Ids of machines that rows of such a name tell of (loads the whole audit). */
+const machinesOf = (
+  view: View, row: typeof machineRetiredRow | typeof machineJoinedRow,
+): readonly string[] => {
   const ids: string[] = []
   for (const { what, subject } of documents(each(view, collections.audit))) {
-    if (what === machineRetiredRow && subject !== null) ids.push(subject)
+    if (what === row && subject !== null) ids.push(subject)
   }
   return ids
 }
+
+/** Ids of machines of a shared state that were retired (loads the whole audit). */
+export const retiredMachines = (view: View): readonly string[] =>
+  machinesOf(view, machineRetiredRow)
+
+/** Ids of those that have joined: all but the one that shared it, or made it so. */
+export const joinedMachines = (view: View): readonly string[] => machinesOf(view, machineJoinedRow)
 
 /** The rows by their numbers; they are held only where their ids do not tell the order. */
 const byNumber = (view: View): Iterable<AuditRow> => {

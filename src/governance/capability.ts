@@ -8,7 +8,7 @@
 import type * as v from 'valibot'
 import type { DerivedRows } from '../state/derived.js'
 import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
-import type { Gov, Problem } from './context.js'
+import type { Gov, Problem, Session } from './context.js'
 import type { ExplainedIds } from './explained.js'
 import type { Exported } from './exported.js'
 import type { RecoveryRule } from './interrupted.js'
@@ -16,7 +16,6 @@ import type { ChargeSources } from './ledger/steps.js'
 import type { Carrier } from './carrier.js'
 import type { ReceiptedIds } from './receipted.js'
 import type { Reservation, Runtime, Task } from './rows.js'
-import type { Session } from './session/types.js'
 import type { FindWaiting, Looking } from './waiting.js'
 
 /** Status of one capability and, where it is not `configured`, why (a code that scripts match). */

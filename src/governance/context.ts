@@ -1,6 +1,7 @@
 import { isoFromMs, type Clock } from '../base/clock.js'
 import type { Observer } from '../base/observer.js'
 import type { Store } from '../state/types.js'
+import type { Principal, Root } from './rows.js'
 
 /** Which face an order came through. */
 export type Face = 'cli' | 'service' | 'job'
@@ -11,6 +12,12 @@ export interface Gov {
   readonly clock: Clock
   readonly observer: Observer
   readonly face: Face
+}
+
+/** An authenticated operator: who, and under which login. */
+export interface Session {
+  readonly principal: Principal
+  readonly root: Root
 }
 
 /** Where `run/` lies and what time it is: all that session expiry needs besides rows. */

@@ -4,7 +4,7 @@
  * asked for it, and is carried into every old copy that comes into force.
  */
 import * as v from 'valibot'
-import { iso, nullableText } from '../base/fields.js'
+import { iso, nullableText } from '../base/schema.js'
 import { findEach } from '../state/each.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'

@@ -6,12 +6,11 @@
  */
 import { fail } from '../base/errors.js'
 import { appendAudit } from './audit.js'
-import { nowIso, type Gov } from './context.js'
+import { nowIso, type Gov, type Session } from './context.js'
 import { endAgreementsOf } from './policy/consents.js'
 import { findByNameOrId, isDisabledForGood } from './principals.js'
 import { collections, type Principal } from './rows.js'
 import { requireRootRow } from './session/live.js'
-import type { Session } from './session/types.js'
 
 const enabledAgain = ({ disabled_by_restore: _, ...row }: Principal): Principal =>
   ({ ...row, disabled_at: null })

@@ -4,14 +4,12 @@
  */
 import { tailOf, type IdPrefix } from '../base/ids.js'
 import type { CollectionSpec, View } from '../state/types.js'
-import type { Session } from './session/types.js'
+import type { Session } from './context.js'
 import type { IdKind } from './short-ids.js'
 import type { Looking } from './waiting.js'
 
 /** Who asks, and over which rows. */
-export interface ExplainSite extends Looking {
-  readonly session: Session
-}
+export interface ExplainSite extends Looking { readonly session: Session }
 
 /** A fact that may be shown: an id, a name, a number; no text that somebody wrote. */
 export type ExplainedFact = string | number | boolean | null

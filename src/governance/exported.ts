@@ -18,7 +18,6 @@ export interface Taker {
   readonly operations: ReadonlySet<string>
 }
 
-/** One stored document as it is given out. */
 interface ExportedDocument {
   readonly collection: string
   readonly id: string

@@ -30,9 +30,7 @@ const goalDocument = (goal: Goal): GoalDocument => ({
   updated_at: goal.updated_at,
 })
 
-const oneGoal = {
-  document: 'goal', version: 1, output: goalShape, toDocument: goalDocument,
-} as const
+const oneGoal = { document: 'goal', output: goalShape, toDocument: goalDocument } as const
 
 /** Adding a goal; the rules of a title are the use case's. */
 export const goalAdd = contract({
@@ -57,7 +55,6 @@ export const goalClose = contract({
 /** The owner's goals, oldest first. */
 export const goalList = contract({
   name: 'goal.list',
-  version: 1,
   input: closedObject({ open: v.optional(v.boolean()), ...pageFields('goal') }),
   output: v.array(goalShape),
   toDocument: (goals: readonly Goal[]) => goals.map(goalDocument),

@@ -8,10 +8,9 @@ import { newId } from '../base/ids.js'
 import { rowsOfEntries, rowsUnder, walkIndex } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
-import { nowIso, type Gov } from './context.js'
+import { nowIso, type Gov, type Session } from './context.js'
 import { collections, goalsByOwner, goalsDefault, type Goal } from './rows.js'
 import { requireRootRow } from './session/live.js'
-import type { Session } from './session/types.js'
 
 /** Longest title of a goal, Unicode code points. */
 const goalTitleCharsMax = 200

@@ -6,7 +6,7 @@
  */
 import * as v from 'valibot'
 import { fail, type SallyportError } from '../base/errors.js'
-import { text } from '../base/fields.js'
+import { text } from '../base/schema.js'
 import { firstMachine } from '../state/first-machine.js'
 import type { CollectionSpec, Store, Tx, View } from '../state/types.js'
 

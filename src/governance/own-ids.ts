@@ -11,7 +11,7 @@ import {
   collections, auditByTail, goalsByOwner, goalsByTail, jobsByTaskTail, ledgerByTail,
   reservationsByOwner, rootsByOwner, rootsByTail, tasksByOwner,
 } from './rows.js'
-import type { Session } from './session/types.js'
+import type { Session } from './context.js'
 import { idsOfOwner, ownedIds, sharedIds, type IdKind } from './short-ids.js'
 
 /** Tasks, of whatever kind. */

@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on owners. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject } from '../base/schema.js'
 import { principalFacts } from './principals.js'
 import type { Goal, Principal } from './rows.js'
@@ -25,7 +25,6 @@ export type PrincipalAddedDocument = v.InferOutput<typeof addedShape>
 
 export const principalAdd = contract({
   name: 'principal.add',
-  version: 1,
   input: closedObject({ name: v.string(), passphrase: v.string() }),
   output: addedShape,
   toDocument: ({ principal, goal }: { readonly principal: Principal; readonly goal: Goal }) =>
@@ -40,8 +39,6 @@ const listedShape = v.strictObject({
 /** The owners, oldest first. */
 export const principalList = contract({
   name: 'principal.list',
-  version: 1,
-  input: noInput,
   output: v.array(listedShape),
   toDocument: ({ principals, byDefault }: {
     readonly principals: readonly Principal[]; readonly byDefault: Principal
@@ -59,7 +56,6 @@ const enabledShape = v.strictObject({ principal: principalShape, enabled: v.bool
 /** Enabling an owner that a restore or a repair has disabled, by name or id. */
 export const principalEnable = contract({
   name: 'principal.enable',
-  version: 1,
   input: closedObject({ name: v.string() }),
   output: enabledShape,
   toDocument: ({ principal, enabled }: {
@@ -70,7 +66,6 @@ export const principalEnable = contract({
 /** Disabling an owner for good, by name or id. */
 export const principalDisable = contract({
   name: 'principal.disable',
-  version: 1,
   input: closedObject({ name: v.string() }),
   output: disabledShape,
   toDocument: ({ principal, sessions_ended, recorded }: {

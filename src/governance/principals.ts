@@ -4,13 +4,11 @@ import { newId } from '../base/ids.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { putDefaultGoal } from './goals.js'
-import { nowIso, type Gov, type Problem } from './context.js'
+import { nowIso, type Gov, type Problem, type Session } from './context.js'
 import { hashPassphrase, type Passphrase } from './passphrase.js'
-import type { PrincipalDocument } from './principals-contract.js'
 import { collections, type Goal, type Principal } from './rows.js'
 import { endRootsOf } from './session/end.js'
 import { requireRootRow } from './session/live.js'
-import type { Session } from './session/types.js'
 
 export { verifyPassphrase } from './passphrase.js'
 
@@ -27,7 +25,7 @@ export const disabledForGood = (
 ): Principal => ({ ...row, disabled_at: row.disabled_at ?? at })
 
 /** What the world sees of an owner: nothing of the passphrase but that there is one. */
-export const principalFacts = (principal: Principal): PrincipalDocument => ({
+export const principalFacts = (principal: Principal) => ({
   id: principal.principal_id,
   name: principal.name,
   has_passphrase: principal.passphrase !== null,

@@ -4,8 +4,7 @@
  */
 import type { IdPrefix } from '../base/ids.js'
 import type { View } from '../state/types.js'
-import type { Gov } from './context.js'
-import type { Session } from './session/types.js'
+import type { Gov, Session } from './context.js'
 
 /** Content that a receipt is about, by a name of ours and the SHA-256 of its bytes. */
 export interface ReceiptedContent {

@@ -4,7 +4,7 @@
  * Money is integer micro-USD, times are ISO 8601 UTC text (`*_at`) or milliseconds (`*_ms`).
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../base/fields.js'
+import { count, counted, iso, sha256, text } from '../base/schema.js'
 import type { CollectionSpec, Index, IndexKey } from '../state/types.js'
 import { isoFromMs, msFromIso } from '../base/clock.js'
 import { byTail } from './by-tail.js'

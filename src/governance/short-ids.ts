@@ -6,7 +6,7 @@ import { fail } from '../base/errors.js'
 import { shortForm, tailDigits, tailOf, type IdPrefix, type ShortId } from '../base/ids.js'
 import { lookUp, rowsUnder } from '../state/indexes.js'
 import type { CollectionSpec, Index, View } from '../state/types.js'
-import type { Session } from './session/types.js'
+import type { Session } from './context.js'
 
 /** One type of ids that may be given in short, and how one's own rows are found. */
 export interface IdKind {

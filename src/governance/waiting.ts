@@ -3,11 +3,10 @@
  * and the command that goes on. Each capability finds its own; one reader above them asks all.
  */
 import * as v from 'valibot'
-import { text } from '../base/fields.js'
+import { text } from '../base/schema.js'
 import { command, sentence } from '../base/told.js'
 import type { View } from '../state/types.js'
-import type { Gov } from './context.js'
-import type { Session } from './session/types.js'
+import type { Gov, Session } from './context.js'
 
 /** Kinds of things that wait; scripts match them, and the list only grows. */
 const waitingKinds = [

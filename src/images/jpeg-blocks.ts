@@ -54,9 +54,7 @@ const refinedDc = (low: number): ReadBlock => (bits, { values }, at) => {
 }
 
 /** Blocks that a code has passed over, of a progressive scan of AC values. */
-interface Skipped {
-  blocks: number
-}
+interface Skipped { blocks: number }
 
 /** The blocks that follow the one of this code and end with it. */
 const blocksOf = (bits: BitReader, run: number): number =>

@@ -27,9 +27,7 @@ export interface HttpsSession extends HttpsClient {
 }
 
 /** The one client, and sessions of it for several GETs of one operation. */
-export interface SessionClient extends HttpsClient {
-  openSession(): HttpsSession
-}
+export interface SessionClient extends HttpsClient { openSession(): HttpsSession }
 
 /** How a request gets its address and its connection, and what becomes of the connection. */
 interface Line {

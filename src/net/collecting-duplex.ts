@@ -29,7 +29,6 @@ export interface Gate {
   leave(last: boolean): void
 }
 
-/** A request that is being collected. */
 interface Collecting {
   readonly bodyBytes: number
   /** Everything written so far. */

@@ -240,9 +240,7 @@ const collected = async (
   }
 }
 
-interface RequestGate extends Gate {
-  refused: { readonly error: unknown } | null
-}
+interface RequestGate extends Gate { refused: { readonly error: unknown } | null }
 
 /**
  * Every piece passes the fence; the first one passes authority as well, under the fence, so that

@@ -90,6 +90,4 @@ export interface PinnedClientDeps extends Omit<ReachDeps, 'loopbackOnly'> {
 }
 
 /** The one client. Throws `ContactError` (src/net/contact-error.ts) with its `contact` proof. */
-export interface HttpsClient {
-  request(request: HttpsRequest): Promise<HttpsReply>
-}
+export interface HttpsClient { request(request: HttpsRequest): Promise<HttpsReply> }

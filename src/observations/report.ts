@@ -5,7 +5,7 @@
  * the money. No picture, no hash, no path and no visible text is in any of them (S-025, S-107).
  */
 import * as v from 'valibot'
-import { count, text } from '../base/fields.js'
+import { count, text } from '../base/schema.js'
 import { nullableSentence } from '../base/told.js'
 import { daysMax, placesOf, timeByDay } from './by-day.js'
 import { imagesIn, type PeriodImages } from './images.js'
@@ -167,9 +167,7 @@ const factOf = (one: ScreenObservationInput): ReportFact => ({
 })
 
 /** An observation with what of it is in the period. */
-interface Counted extends PeriodImages {
-  readonly one: ScreenObservationInput
-}
+interface Counted extends PeriodImages { readonly one: ScreenObservationInput }
 
 /** A run that began before the period, or ended after it, is there with its images in it. */
 const countedOf = (input: ScreenReportInput): Counted[] =>

@@ -113,6 +113,9 @@ export const daysOf = (zone: Zone, from: string, to: string): string[] => {
   return days
 }
 
-/** The zone in which days are told and meant: that of `TZ`, else the machine's; an IANA name. */
+/**
+ * The zone in which days are told and meant: that of `TZ`, which POSIX may begin with a colon, else
+ * the machine's; an IANA name.
+ */
 export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string =>
-  env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone
+  env['TZ']?.replace(/^:/, '') || Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on a sandbox. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject, replyObject, strictInteger } from '../base/schema.js'
 import type { FaultSpec } from './faults/spec.js'
 import { serviceNames } from './types.js'
@@ -10,7 +10,6 @@ const dir = v.optional(v.string())
 /** Most requests that a fault strikes or lets pass, and its greatest number. */
 export const faultLimits = { countMax: 1_000_000, valueMax: 1_000_000_000_000 } as const
 
-/** A fault that is switched on. */
 const activeFaultShape = v.strictObject({
   name: v.string(),
   service: v.string(),
@@ -34,10 +33,8 @@ export type SandboxStoppedDocument = v.InferOutput<typeof stoppedShape>
 
 export const sandboxStop = contract({
   name: 'sandbox.stop',
-  version: 1,
   input: closedObject({ dir }),
   output: stoppedShape,
-  toDocument: (stopped: SandboxStoppedDocument) => stopped,
 })
 
 /** What the control endpoint answers when it is asked to end. */
@@ -56,7 +53,6 @@ export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
 
 export const sandboxStart = contract({
   name: 'sandbox.start',
-  version: 1,
   input: closedObject({ dir, background: v.optional(v.boolean()) }),
   output: startedShape,
   toDocument: ({ dir: folder, sandbox }: {
@@ -92,10 +88,8 @@ export type SandboxStatusDocument = v.InferOutput<typeof sandboxStatusShape>
 /** Asking a running sandbox what it has seen. */
 export const sandboxStatus = contract({
   name: 'sandbox.status',
-  version: 1,
   input: closedObject({ dir }),
   output: sandboxStatusShape,
-  toDocument: (status: SandboxStatusDocument) => status,
 })
 
 /** What the control endpoint answers to a change of faults. */
@@ -107,7 +101,6 @@ export type SandboxFaultsDocument = v.InferOutput<typeof sandboxFaultsShape>
 
 export const sandboxFault = contract({
   name: 'sandbox.fault',
-  version: 1,
   input: closedObject({
     action: v.picklist(['set', 'clear']),
     name: v.optional(v.string()),
@@ -118,7 +111,6 @@ export const sandboxFault = contract({
     value: v.optional(strictInteger(0, faultLimits.valueMax)),
   }),
   output: sandboxFaultsShape,
-  toDocument: (faults: SandboxFaultsDocument) => faults,
 })
 
 const faultListShape = v.array(v.strictObject({
@@ -131,8 +123,6 @@ const faultListShape = v.array(v.strictObject({
 
 export const sandboxFaults = contract({
   name: 'sandbox.faults',
-  version: 1,
-  input: noInput,
   output: faultListShape,
   toDocument: (table: readonly FaultSpec[]) =>
     table.map(({ name, services, route, summary, value }) => ({
@@ -149,15 +139,12 @@ type SamplesDocument = v.InferOutput<typeof samplesShape>
 
 export const sandboxSamples = contract({
   name: 'sandbox.samples',
-  version: 1,
   input: closedObject({ folder: v.string() }),
   output: samplesShape,
   toDocument: (files: readonly SamplesDocument[number][]) => [...files],
 })
 
 const demoShape = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
-/** Where the demo left its files. */
-type DemoDocument = v.InferOutput<typeof demoShape>
 
 /** What the demo can play: a story of one minute, one capability step by step, or all of them. */
 export const demoScenes = ['story', 'alpha', 'shots', 'edge', 'codehost', 'all'] as const
@@ -167,8 +154,6 @@ export type DemoScene = (typeof demoScenes)[number]
 
 export const sandboxDemo = contract({
   name: 'demo',
-  version: 1,
   input: closedObject({ scene: v.optional(v.picklist(demoScenes)) }),
   output: demoShape,
-  toDocument: (places: DemoDocument) => places,
 })

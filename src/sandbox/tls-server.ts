@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { errnoOf } from '../base/errno.js'
 import { fail } from '../base/errors.js'
 import { tlsFloor } from '../base/tls-floor.js'
 import type { TlsMaterial } from './certificates.js'
@@ -46,9 +47,6 @@ const listen = (server: Server, port: number, host: string): Promise<number> =>
       resolve((server.address() as AddressInfo).port)
     })
   })
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
 
 const closeServer = (server: Server): Promise<void> =>
   new Promise((resolve) => {
@@ -114,9 +112,9 @@ const listenAll = async (make: () => Server, port: number): Promise<Server[] | n
       chosen = await listen(server, chosen, host)
       servers.push(server)
     } catch (error) {
-      if (host === '::1' && noV6.has(codeOf(error))) continue
+      if (host === '::1' && noV6.has(errnoOf(error))) continue
       await Promise.all(servers.map(closeServer))
-      if (codeOf(error) === 'EADDRINUSE') return null
+      if (errnoOf(error) === 'EADDRINUSE') return null
       throw error
     }
   }

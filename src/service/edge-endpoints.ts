@@ -20,7 +20,8 @@ import { isSaidOfRequest } from '../edge/verdicts.js'
 import { recoverState } from '../fabric/recovery.js'
 import { requireSound } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
-import type { Session } from '../governance/session/types.js'
+import type { Session } from '../governance/context.js'
+import { followWithin } from './following.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
 import { HttpRefusal, refusal } from './http/refusal.js'
@@ -103,10 +104,17 @@ const pour = ({ request, response, expectsContinue }: Exchange, upload: Upload):
   })
 }
 
-/** The device of a request. Throws as `authenticateEdge`. */
-const deviceOf = (
-  site: Site, store: Parameters<typeof govOf>[0], { request, known }: Exchange,
-): EdgeParty => {
+/** Between two pieces of a body that goes out other machines are asked no oftener, ms. */
+const betweenPiecesMs = 1_000
+
+/**
+ * The device of a request, as all machines know it; `withinMs`: see `followWithin`. Throws as
+ * `authenticateEdge` and as `followWithin`.
+ */
+const deviceOf = async (
+  site: Site, store: Parameters<typeof govOf>[0], { request, known }: Exchange, withinMs = 0,
+): Promise<EdgeParty> => {
+  await followWithin(store, site.world.clock, withinMs)
   const party = authenticateEdge(govOf(store, site.world), store.read(), bearerOf(request))
   known()
   return party
@@ -115,7 +123,6 @@ const deviceOf = (
 const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
   site.held.use((store) => deviceOf(site, store, exchange))
 
-/** Sends one capture. */
 const upload: Endpoint = {
   method: 'POST', path: '/api/edge/artifacts', readsBody: true,
   described: {
@@ -126,7 +133,7 @@ const upload: Endpoint = {
   },
   answer: (exchange, site) => site.held.use(async (store) => {
     const gov = govOf(store, site.world)
-    const party = deviceOf(site, store, exchange)
+    const party = await deviceOf(site, store, exchange)
     requireLength(exchange.request)
     const head = headOf(exchange.request)
     requireFraming(exchange.request, head)
@@ -228,12 +235,12 @@ const ending: Endpoint = {
   },
 }
 
-type FindReader = (...asked: Parameters<typeof deviceOf>) => EdgeParty | Session
+type FindReader = (...asked: Parameters<typeof deviceOf>) => Promise<EdgeParty | Session>
 
 /** A device by its credential, or an operator by the token of a session. */
-const readerOf: FindReader = (site, store, exchange) => {
+const readerOf: FindReader = async (site, store, exchange, withinMs) => {
   const token = bearerOf(exchange.request)
-  if (token?.startsWith('spe_') === true) return deviceOf(site, store, exchange)
+  if (token?.startsWith('spe_') === true) return deviceOf(site, store, exchange, withinMs)
   requireSound(store)
   return authenticate(govOf(store, site.world), token, { touchEveryMs })
 }
@@ -245,8 +252,8 @@ const metadata = (findReader: FindReader): Endpoint => ({
     verb: 'edge artifacts CAPTURE', by: ['device', 'session'], status: 200,
     summary: 'What is known of a capture.',
   },
-  answer: (exchange, site) => site.held.use((store) => {
-    const by = findReader(site, store, exchange)
+  answer: (exchange, site) => site.held.use(async (store) => {
+    const by = await findReader(site, store, exchange)
     const artifact = edgeArtifact(store.read(), by, artifactId(exchange))
     return { status: 200, body: edgeShow.answer(artifact) }
   }),
@@ -263,7 +270,7 @@ const bytes = (findReader: FindReader): Endpoint => ({
   answer: (exchange, site) => site.held.use(async (store) => {
     const { response, requestId } = exchange
     const gov = govOf(store, site.world)
-    const by = findReader(site, store, exchange)
+    const by = await findReader(site, store, exchange)
     const { artifact, reader } = openEdgeBytes(gov, store.read(), by, artifactId(exchange))
     try {
       const pieces = reader.pieces()
@@ -275,7 +282,7 @@ const bytes = (findReader: FindReader): Endpoint => ({
       })
       while (piece.done !== true) {
         // Whoever may not read any more gets no more of it.
-        findReader(site, store, exchange)
+        await findReader(site, store, exchange, betweenPiecesMs)
         if (!response.write(piece.value)) await roomIn(response, leftMs)
         piece = pieces.next()
       }

@@ -111,9 +111,7 @@ export const secureOptions = ({ key, certificate }: Material): SecureContextOpti
 })
 
 /** Something that shows a certificate. */
-export interface Shows {
-  setSecureContext(options: SecureContextOptions): void
-}
+export interface Shows { setSecureContext(options: SecureContextOptions): void }
 
 /** Writes the certificate where scripts look for it. */
 export const writeCertificate = (stateDir: string, certificate: string): void =>

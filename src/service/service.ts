@@ -297,10 +297,7 @@ export class Service {
   }
 }
 
-/** Where a request was found to go. */
-interface Found {
-  endpoint: Endpoint | undefined
-}
+interface Found { endpoint: Endpoint | undefined }
 
 /** Code of a failure; null for an answer that is none. */
 const codeOf = (reply: Reply | null): string | null => {

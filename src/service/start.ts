@@ -40,7 +40,7 @@ import type { TakesIn } from './taking-in.js'
 import { Threads } from './threads.js'
 
 export const serve = contract({
-  name: 'serve', version: 1,
+  name: 'serve',
   input: closedObject({
     port: v.optional(strictInteger(1, 65_535)),
     page: v.optional(v.boolean()),

@@ -3,12 +3,11 @@
  * archived row stays on disk and in the historical count and leaves everything active.
  */
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
-import { contract, noInput } from '../base/contract.js'
+import { count } from '../base/schema.js'
+import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
-import { nowIso } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import { nowIso, type Session } from '../governance/context.js'
 import type { Tx, View } from '../state/types.js'
 import { settleAnalyses } from './analysis/settle.js'
 import type { ShotsContext } from './context.js'
@@ -32,13 +31,7 @@ const clearStaleShape = v.strictObject({
 export type ClearStaleReceipt = v.InferOutput<typeof clearStaleShape>
 
 /** Archiving incomplete observations of earlier folders. */
-export const shotsClearStale = contract({
-  name: 'shots.clear-stale',
-  version: 1,
-  input: noInput,
-  output: clearStaleShape,
-  toDocument: (receipt: ClearStaleReceipt) => receipt,
-})
+export const shotsClearStale = contract({ name: 'shots.clear-stale', output: clearStaleShape })
 
 /** Rows of one record: the lock is never held for long. */
 const rowsPerRecord = 500

@@ -72,7 +72,6 @@ export const shotLimits = {
   ingestImagesDefault: 100,
   ingestImagesMax: 10_000,
   imageBytesMax: 20_000_000,
-  imagePixelsMax: 64_000_000,
   /** One second look at a half-written file, and the age from which its end no longer matters. */
   settleMs: 300,
   settledAgeMs: 2_000,
@@ -80,7 +79,6 @@ export const shotLimits = {
   /** Paths remembered of one content. */
   pathsPerObservationMax: 16,
   nameBytesMax: 4_096,
-  detailCharsMax: 300,
   /** A run of like images gets a new representative after this long (S-210). */
   visualRunRefreshMinutesDefault: 30,
   visualRunRefreshMinutesMax: 1_440,

@@ -1,6 +1,6 @@
 /** What this source spent over the rolling day, as every face tells it. */
 import * as v from 'valibot'
-import { count } from '../base/fields.js'
+import { count } from '../base/schema.js'
 import type { View } from '../state/types.js'
 import { dayStatus } from './budget.js'
 

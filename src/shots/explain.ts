@@ -5,9 +5,8 @@
 import { lstatSync, readdirSync, realpathSync, type BigIntStats } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import * as v from 'valibot'
-import { nullableText, text } from '../base/fields.js'
 import { contract } from '../base/contract.js'
-import { closedObject } from '../base/schema.js'
+import { closedObject, nullableText, text } from '../base/schema.js'
 import { imageLimits, visualLimit } from '../images/image-limits.js'
 import type { View } from '../state/types.js'
 import { shotLimits } from './constants.js'
@@ -84,10 +83,8 @@ export type Explanation = v.InferOutput<typeof explanationShape>
 /** Explaining the file of an absolute path. */
 export const shotsExplain = contract({
   name: 'shots.explain',
-  version: 1,
   input: closedObject({ path: v.string() }),
   output: explanationShape,
-  toDocument: (explanation: Explanation) => explanation,
 })
 
 interface Found {

@@ -103,7 +103,6 @@ const endFailure = (told: JobTurn | RunEnd): SallyportError | null => {
 /** The jobs on their intervals, or one turn of each. */
 export const shotsRun = contract({
   name: 'shots.run',
-  version: 1,
   input: closedObject({ once: v.optional(v.boolean()) }),
   output: lineShape,
   lines: true,

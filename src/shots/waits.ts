@@ -8,9 +8,11 @@ import { nextStepsOf } from '../base/next-step.js'
 import type { OwnWaiting } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
-import { lastFailures } from './last-runs.js'
+import { lastFailures, lastRuns } from './last-runs.js'
 import { currentFacts } from './observations/as-of-now.js'
 import { textPause, visionPause } from './paused.js'
+import { resolveSettings } from './source/settings.js'
+import { closedDigests } from './texts/readiness.js'
 import { overspent, waitingImages, type WaitingImages } from './waiting.js'
 
 const budgetWaits = (over: number | null): readonly OwnWaiting[] => (over === null ? [] : [{
@@ -54,10 +56,23 @@ const failedRuns = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
       command: job === 'scan' ? 'sallyport shots status' : 'sallyport shots list --digests',
     }))
 
+/** Digests that a job is to write and cannot, until a person opens their route. */
+const digestWaits = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => {
+  const { saved, digestEnabled } = resolveSettings(view, ctx.env)
+  const isAsked = saved.analysis === 'on' && digestEnabled.value
+    && lastRuns(ctx.gov.store, view).digest !== null
+  const closed = isAsked ? closedDigests(ctx, view) : null
+  return closed === null ? [] : [{
+    what: 'run', count: 1, text: `No digest is written: ${closed.text}`,
+    command: nextStepsOf(closed.next)[0]?.command ?? 'sallyport shots list --digests',
+  }]
+}
+
 /** Finds it. */
 export const shotsWaiting = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => [
   ...budgetWaits(overspent(ctx, view)),
   ...failedRuns(ctx, view),
+  ...digestWaits(ctx, view),
   ...waitingImages(ctx, view).map((one): OwnWaiting => (
     { what: 'images', count: one.count, text: textOf(one), command: commandOf(one) })),
   ...pauses(ctx, view),

@@ -18,9 +18,7 @@ export const anchorBytes = 2 * slotBytes
  * The mark of an anchor. `torn`: the other slot does not seal, so that a later mark may have been
  * on its way into it; whether it was, the log says.
  */
-export interface Anchored extends Mark {
-  readonly torn: boolean
-}
+export interface Anchored extends Mark { readonly torn: boolean }
 
 /** What an anchor seals; `missing` where there is none, `forged` where no seal of the key is. */
 export type Reading = Anchored | 'missing' | 'forged'

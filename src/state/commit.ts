@@ -32,7 +32,6 @@ import { rotate } from './snapshot/rotate.js'
 import type { FirstRecord, Problem, Turn, Tx, WitnessLog, WriteHookContext } from './types.js'
 import { StoreTx } from './view.js'
 
-/** What a writer writes to, and how. */
 interface CommitParts {
   readonly dir: string
   readonly places: Places

@@ -14,9 +14,7 @@ import { thisPlatform } from '../base/platform/this-platform.js'
 import { errnoOf } from './files.js'
 
 /** How a file is locked: by one alone, or by many who keep that one out. */
-export interface LockKind {
-  readonly shared: boolean
-}
+export interface LockKind { readonly shared: boolean }
 
 interface LockAddon {
   tryLock(fd: number, options: LockKind): boolean

@@ -127,9 +127,7 @@ export declare const ofNow: unique symbol
  * something leave is judged on such a view or in a transaction, which is one by itself, and on no
  * view that was read for something else before: between the two a revoke may have been recorded.
  */
-export interface FreshView extends View {
-  readonly [ofNow]: true
-}
+export interface FreshView extends View { readonly [ofNow]: true }
 
 /** A transaction under the lock. Reads see its own writes. */
 export interface Tx extends FreshView {

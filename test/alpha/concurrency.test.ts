@@ -14,6 +14,7 @@ import { collections } from '../../src/governance/rows.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
 import { laneWaiters, liveIn } from '../support/lanes.js'
 import { checkLedger, recover } from '../support/ledger.js'
+import { timeOf } from '../support/speed.js'
 import { question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { sessionOf } from '../world/session.js'
@@ -372,14 +373,14 @@ const askAfterWaiting = async (t: Test, rig: AlphaWorld, waitedMs: number): Prom
 }
 
 t.test('A-193 A-194 an ask has left what its wait in the queue has left of 120 seconds', async (t) => {
-  await t.test('with three seconds left a hanging inference ends long before its 20', async (t) => {
+  await t.test('with twelve seconds left a hanging inference ends long before its 20', async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha()
     rig.sandbox.faults.set('hang_before_headers')
     const started = performance.now()
-    const ran = await askAfterWaiting(t, rig, 117_000)
+    const ran = await askAfterWaiting(t, rig, 108_000)
     t.equal(ran.status, 7, ran.stderr)
     t.equal(rig.inferences().length, 1)
-    t.ok(performance.now() - started < 15_000)
+    t.ok(performance.now() - started < 12_000 + timeOf(100))
     t.equal(checkLedger(t, rig)?.unknown_microusd, 50_000)
   })
 
@@ -404,12 +405,17 @@ t.test('A-140 A-194 billing ends with the operation, not with its own 15 seconds
   const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.reply({ delayMs: 60_000, body: '{}' }, { route: 'billing' })
   const clock = movedClock()
-  const started = performance.now()
+  let repliedMs = Number.NaN
   const ran = await rig.ask({
-    clock, at: (step) => { if (step === 'ask.replied') clock.skip(117_000) },
+    clock,
+    at: (step) => {
+      if (step !== 'ask.replied') return
+      clock.skip(117_000)
+      repliedMs = performance.now()
+    },
   })
   t.equal(ran.status, 7, ran.stderr)
-  t.ok(performance.now() - started < 14_000, 'two hanging attempts within what was left')
+  t.ok(performance.now() - repliedMs < 3_000 + timeOf(150), 'all within what was left')
   t.ok(rig.billings().length <= 2)
   t.equal(checkLedger(t, rig)?.unknown_microusd, 50_000)
 })

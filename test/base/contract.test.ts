@@ -31,6 +31,15 @@ t.test('the document of an object begins with its name and version, and has that
   t.end()
 })
 
+t.test('what a contract leaves out: version 1, a request without fields, the result as it is', (t) => {
+  const plain = contract({ name: 'thing.look', output: thing })
+  t.strictSame(plain.answer({ id: 'a' }), { schema: 'sallyport.thing.look.v1', id: 'a' })
+  t.strictSame(plain.request({}), {})
+  t.throws(() => plain.request({ thing: 'a' }), { code: 'request_invalid' })
+  t.equal(plain.inputName, 'sallyport.thing.look.input.v1')
+  t.end()
+})
+
 t.test('lists stay lists, and a document with a schema of its own keeps it', (t) => {
   const parts = { name: 'thing.list', version: 1, input: closedObject({}) } as const
   const list = contract({

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import * as v from 'valibot'
-import { text } from '../../src/base/fields.js'
+import { text } from '../../src/base/schema.js'
 import { toldDocument } from '../../src/base/told-document.js'
 import {
   command, commandLine, lineOfWords, nullableSentence, sentence, shellWord, toldCommand, toldSteps,

@@ -17,7 +17,7 @@ import type { Stateful } from '../world/state.js'
 import { World, type Placed } from '../world/world.js'
 
 const skip = needsScript
-const { enter, down, space, interrupt, up } = keys
+const { enter, down, interrupt, up } = keys
 
 type Here = Placed & Stateful & SignedIn
 
@@ -242,7 +242,7 @@ const toSaving: readonly Step[] = [
   { at: 'Slot to set up', keys: enter },
   { at: 'Gateway key', keys: `MARK-GATEWAY-KEY-0123456789${enter}` },
   { at: 'Enable the route now', keys: `y${enter}` },
-  { at: 'Purposes to consent to', keys: `${space}${enter}` },
+  { at: 'Consent to gateway.chat', keys: `y${enter}` },
 ]
 
 t.test('A-071 `gateway setup` fills in a first slot by arrow keys, shows it and asks unchecked', {
@@ -309,7 +309,7 @@ t.test('a change of a slot names the consent that it ends before it asks for the
     { at: 'Upstream hosts', keys: enter },
     { at: 'Hold for one request', keys: enter }, { at: 'Longest wait', keys: enter },
     { at: 'Slot to set up', keys: enter }, { at: 'Gateway key', keys: enter },
-    { at: 'Purposes to consent to', keys: enter },
+    { at: 'Consent to gateway.chat', keys: enter },
     { at: 'I acknowledge this cloud egress', keys: `y${enter}` },
   ])
   t.equal(status, 0, shown)

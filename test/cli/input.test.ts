@@ -1,15 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync, mkdirSync, openSync, readdirSync, readlinkSync, realpathSync, writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { isBlankKey, isUsableKey } from '../../src/alpha/api-key.js'
 import { readInput, readInputText, readSecret } from '../../src/cli/input.js'
 import type { InputSource } from '../../src/cli/input.js'
 import type { VerbDeps } from '../../src/cli/verb.js'
+import { until } from '../support/until.js'
 import type { Place, Ran } from '../world/place.js'
 import { builtApp } from '../world/process.js'
 import { World } from '../world/world.js'
@@ -161,19 +161,25 @@ t.test('a device without an end is read up to the limit, an empty one is empty',
   t.equal((await reading(place, readInput, '/dev/zero', 5)).ran.error().code, 'input_too_large')
 })
 
-/** Waits until a process has a file open, at most some seconds. */
-const opens = async (pid: number, path: string): Promise<boolean> => {
-  const real = realpathSync(path)
+const hasOpen = (pid: number, path: string): boolean => {
   const folder = `/proc/${pid}/fd`
-  for (let tries = 0; tries < 500; tries += 1) {
-    try {
-      if (readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === real)) return true
-    } catch {
-      // A descriptor was closed meanwhile, or the process has ended.
-    }
-    await sleep(20)
+  try {
+    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === path)
+  } catch {
+    // A descriptor was closed meanwhile, or the process has ended.
+    return false
   }
-  return false
+}
+
+/** Waits until a process has a file open, or has ended. */
+const opens = async (child: ChildProcess, path: string): Promise<boolean> => {
+  const real = realpathSync(path)
+  let isOpen = false
+  await until('the file is open there', () => {
+    isOpen = hasOpen(child.pid ?? 0, real)
+    return isOpen || child.exitCode !== null || child.signalCode !== null
+  })
+  return isOpen
 }
 
 const linux = process.platform === 'linux' ? {} : { skip: 'needs /proc' }
@@ -187,7 +193,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       let waits = false
       const ran = await place.spawn(['init', '--owner', 'maria', '--profile', './pipe'], {
         onChild: async (child) => {
-          waits = await opens(child.pid ?? 0, pipe)
+          waits = await opens(child, pipe)
           const fd = writer && waits ? openSync(pipe, 'w') : null
           child.kill(signal)
           await once(child, 'close')

@@ -11,6 +11,7 @@ import {
 import { schedulers } from '../support/cli/schedulers.js'
 import { sha256 } from '../support/sha256.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 import { allowed } from '../world/images.js'
 import { temporaryFolder } from '../world/place.js'
 import { World, type Placed } from '../world/world.js'
@@ -112,8 +113,8 @@ const beside = async (t: Test) => {
     stop.abort()
     await runs
   })
-  let isUp = false
-  while (!isUp) isUp = (await led.run(['sandbox', 'status', '--json'])).status === 0
+  await until('the sandbox runs', async () =>
+    (await led.run(['sandbox', 'status', '--json'])).status === 0)
   return { led, typing }
 }
 

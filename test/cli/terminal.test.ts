@@ -3,12 +3,13 @@
  * is missing a child without a terminal decides what it can: nothing.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { signalled } from '../support/signalled.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 import { World } from '../world/world.js'
 import { builtApp } from '../world/process.js'
 
@@ -39,12 +40,14 @@ const atPrompt = async (t: Test): Promise<AtPrompt> => {
   let shown = ''
   terminal.stdout.on('data', (chunk: Buffer) => { shown += chunk.toString('latin1') })
   t.teardown(() => { terminal.kill('SIGKILL') })
-  while (!/\?/.test(shown)) await sleep(20)
+  const gone = once(terminal, 'exit').then(() => { throw new Error(`it ended: ${shown}`) })
+  await Promise.race([gone, until('it asks', () => shown.includes('?'))])
   return {
     pid: Number(readFileSync(pidFile, 'utf8')),
     closeTerminal: () => { terminal.kill('SIGKILL') },
     async ended() {
-      while (!existsSync(endFile) || readFileSync(endFile, 'utf8') === '') await sleep(20)
+      await until('the program has ended', () =>
+        existsSync(endFile) && readFileSync(endFile, 'utf8') !== '')
       const status = Number(readFileSync(endFile, 'utf8'))
       return status > 128 && status !== 130 ? `signal ${status - 128}` : `status ${status}`
     },

@@ -14,7 +14,7 @@ import { World } from '../world/world.js'
 import { timeOf } from '../support/speed.js'
 
 /** Between the signal and the end of the process, milliseconds; the machine may be busy. */
-const endMsMax = timeOf(40)
+const endMsMax = Math.max(5_000, timeOf(100))
 
 interface Silent {
   readonly world: RoutesWorld

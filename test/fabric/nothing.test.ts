@@ -23,6 +23,7 @@ import { openStore } from '../../src/state/store.js'
 import type { View } from '../../src/state/types.js'
 import { client, reply, serve, trusted, type TestServer } from '../support/net/world.js'
 import { startChild, type Child } from '../support/children.js'
+import { timeOf } from '../support/speed.js'
 import { t } from '../support/tests-in-slices.js'
 import type { SignedIn } from '../world/session.js'
 import type { Stateful } from '../world/state.js'
@@ -254,7 +255,7 @@ t.test('a signal ends it at once while no TLS handshake was made, and nothing is
   const before = performance.now()
   child.process.kill('SIGINT')
   t.match(await lineOf(child, 'ended'), 'ended cancelled')
-  t.ok(performance.now() - before < 15_000, 'it waits for no deadline')
+  t.ok(performance.now() - before < timeOf(250), 'it waits for no deadline')
   t.hasStrict(onlyTask(at.view()), { state: 'cancelled' })
   t.hasStrict(rowOf(at.view()), { state: 'unsent' })
   await isSound(t, at.place)

@@ -207,6 +207,36 @@ t.test('`status` counts blocked images, and says why, as `shots status` does: by
   t.strictSame(await both(), { status: [null, 0], shots: [null, 0], waiting: 0 })
 })
 
+t.test('what a revoke ended waits with the line that consents anew once its route is open again', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway({ slots: ['report', 'screenshot'] })
+  must(await world.run(['policy', 'revoke']))
+  t.hasStrict((await world.json(['status'])).waiting,
+    [{ of: 'policy', what: 'policy', command: 'sallyport setup' }])
+  must(await world.run(['gateway', 'setup', '--enable', '--consent', 'gateway.digest',
+    '--acknowledge', '--expected-revision',
+    String((await world.json(['gateway', 'show'])).policy_revision)]))
+  const { waiting } = await world.json(['status'])
+  t.strictSame(waiting.map(({ command }: Waiting) => command), [
+    'sallyport gateway setup --consent gateway.report',
+    'sallyport gateway setup --consent gateway.vision',
+  ])
+})
+
+t.test('digests that a job is to write and cannot are told with the line that opens them', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway({ slots: ['screenshot'] }).images(allowed)
+  t.strictSame((await world.json(['status'])).waiting, [], 'no job of digests ever ran')
+  must(await world.run(['shots', 'digest', '--json']))
+  t.hasStrict((await world.json(['status'])).waiting, [{
+    of: 'shots', what: 'run',
+    command: 'sallyport gateway setup --slot report --model M --upstream-allow SLUG '
+      + '--consent gateway.digest',
+  }])
+  must(await world.run(['shots', 'setup', '--digest-enabled', 'off', '--json']))
+  t.strictSame((await world.json(['status'])).waiting, [], 'nor is one to run')
+})
+
 t.test('a scan that failed is the last run that failed, until one goes well', async (t) => {
   const world = await World.in(t).state().session().images()
   world.file('a.png', image(1))

@@ -29,8 +29,7 @@ t.test('a whole reply gives text, names and an exact charge', async (t) => {
   t.matchStrict(judge(JSON.stringify(good)), {
     reason: null, costReason: null, cost: { microUsd: 250_000, responseSha256: /^[0-9a-f]{64}$/ },
     reply: {
-      content: 'ready', model: 'acme/chat-1-2026', provider: 'Acme Host', truncated: false,
-      finish: 'stop',
+      content: 'ready', model: 'acme/chat-1-2026', provider: 'Acme Host', finish: 'stop',
     },
   })
 })
@@ -84,7 +83,7 @@ t.test('a reply whose text is refused still carries its charge', async (t) => {
   t.equal(judgeChanged(message({ tool_calls: [] })).reason, null, 'an empty list is none')
   t.equal(judgeChanged({ ...message({}, { delta: null, error: null }), error: null }).reason, null,
     'null is none')
-  t.equal(judgeChanged(message({}, { finish_reason: 'length' })).reply?.truncated, true)
+  t.equal(judgeChanged(message({}, { finish_reason: 'length' })).reply?.finish, 'length')
 })
 
 t.test('a good text without a readable charge has none', async (t) => {

@@ -6,7 +6,7 @@ import { tailOf, type IdPrefix } from '../../src/base/ids.js'
 import { connectionIds, goalIds, operationIds, sessionIds, taskIds }
   from '../../src/governance/own-ids.js'
 import { collections, type Reservation } from '../../src/governance/rows.js'
-import type { Session } from '../../src/governance/session/types.js'
+import type { Session } from '../../src/governance/context.js'
 import { requireWholeId, wholeId, type IdKind } from '../../src/governance/short-ids.js'
 import { jobIds } from '../../src/codehost/own-ids.js'
 import { deviceIds } from '../../src/edge/own-ids.js'

@@ -3,6 +3,7 @@ import { ask, client, failureOf, name, recorder, reply, serve } from '../support
 import type { AuthorityPoint } from '../../src/net/types.js'
 import type { Answer } from '../support/net/world.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const answering = (bytes: Buffer): Answer => (socket) => socket.end(bytes)
@@ -45,6 +46,10 @@ t.test('look-up, mark, dial and first byte each follow their authority check', a
     },
   }).request(ask(server.url, {
     authority: async (point) => {
+      // The client is up before the server has read the last of its handshake.
+      if (point === 'before_first_byte') {
+        await until('TLS is up there', () => server.handshakes() === 1)
+      }
       await new Promise((resolve) => setTimeout(resolve, 20))
       counts.push(server.connections(), server.handshakes(), server.applicationBytes())
       hooks.authority(point)

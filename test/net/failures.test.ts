@@ -234,7 +234,7 @@ t.test('one deadline ends a hang before the headers, a hung body and a slow drip
   const hungBody: Answer = (socket) => void socket.write(`${ok}\r\ncontent-length: 9\r\n\r\n{`)
   for (const answer of [drip, headerDrip, informed, hungBody, () => undefined]) {
     const server = await serve(answer)
-    t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(5) }))),
+    t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(10) }))),
       { code: 'timeout', contact: 'possible', kind: 'remote' })
     server.close()
   }
@@ -267,11 +267,11 @@ t.test('the mark is waited for, and time that ran out meanwhile sends nothing', 
   t.teardown(server.close)
   let marked = false
   const markContact = async (): Promise<void> => {
-    await systemClock.sleep(300)
+    await systemClock.sleep(timeOf(30))
     marked = true
   }
-  t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: 100, markContact }))),
-    { code: 'timeout', contact: 'none' })
+  const asked = ask(server.url, { timeoutMs: timeOf(10), markContact })
+  t.hasStrict(await failureOf(client().request(asked)), { code: 'timeout', contact: 'none' })
   t.ok(marked, 'it had finished when the failure was told')
   t.equal(server.connections(), 0)
 })

@@ -1,9 +1,11 @@
-import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../src/base/clock.js'
 import type { Clock } from '../../src/base/clock.js'
-import { ask, client, failureOf, reply, serve } from '../support/net/world.js'
+import {
+  ask, client, closingsOf, failureOf, planting, reply, serve,
+} from '../support/net/world.js'
 import type { Answer } from '../support/net/world.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const stay: Answer = (socket, _seen, index) => void socket.write(reply(ok, `{"n":${index}}`))
@@ -125,10 +127,11 @@ t.test('a connection that the server closed or that idled too long is not reused
     setTimeout(() => socket.end(), 30)
   })
   t.teardown(later.close)
+  const closed = closingsOf(later)
   const second = client({ clock }).openSession()
   t.teardown(() => second.close())
   await second.request(ask(later.url, get))
-  await systemClock.sleep(100)
+  await closed(1)
   t.equal((await second.request(ask(later.url, get))).status, 200)
   t.equal(later.connections(), 2)
   const idle = await serve(stay)
@@ -168,7 +171,7 @@ t.test('a session stays with its host and ends when it is closed', async (t) => 
   t.teardown(hung.close)
   const other = client().openSession()
   const pending = failureOf(other.request(ask(hung.url, get)))
-  while (hung.requests.length === 0) await systemClock.sleep(5)
+  await until('it is asked', () => hung.requests.length > 0)
   other.close()
   t.hasStrict(await pending, { contact: 'possible' })
   session.close()
@@ -190,25 +193,6 @@ t.test('bytes that nobody asked for are never the answer to the next request', a
     t.strictSame(headers.get('x-answer'), [String(index)])
   }
 })
-
-/** A server whose last connection can be made to say what nobody asked for. */
-const planting = async () => {
-  const server = await serve((socket, _seen, index) =>
-    void socket.write(reply(`${ok}\r\nx-answer: ${index}`)))
-  const up: TLSSocket[] = []
-  server.onConnection((socket) => {
-    socket.setNoDelay(true)
-    up.push(socket)
-  })
-  const turn = () => new Promise((done) => setImmediate(done))
-  const plant = async (nth: number): Promise<void> => {
-    while (up.length < nth) await turn()
-    await new Promise((done) => up.at(-1)?.write(reply(`${ok}\r\nx-answer: planted`), done))
-    // What the kernel of loopback took, this process reads in one of its next turns.
-    for (let turns = 0; turns < 20; turns += 1) await turn()
-  }
-  return { server, plant }
-}
 
 t.test('bytes that came while the connection was idle are never the answer to the next request', async (t) => {
   const { server, plant } = await planting()

@@ -96,9 +96,13 @@ const blackHole = async (t: Test, port: number): Promise<void> => {
   const child = spawn(process.execPath, ['-e', `
     require('net').createServer().listen({ port: ${port}, host: '127.0.0.2', backlog: 1 },
       () => process.stdout.write('listens', () => process.kill(process.pid, 'SIGSTOP')))`],
-  { stdio: ['ignore', 'pipe', 'ignore'] })
+  { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
+  let said = ''
+  child.stderr.on('data', (bytes: Buffer) => { said += bytes.toString() })
+  await Promise.race([
+    once(child.stdout, 'data'), once(child, 'close').then(() => { throw new Error(said) }),
+  ])
   for (let full = false; !full;) {
     const socket = connect(port, '127.0.0.2').on('error', () => undefined)
     t.teardown(() => socket.destroy())

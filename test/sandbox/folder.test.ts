@@ -8,6 +8,7 @@ import { certificatesUsable, makeCertificates } from '../../src/sandbox/certific
 import { folderFiles, readFolder } from '../../src/sandbox/folder.js'
 import { startSandbox } from '../../src/sandbox/start.js'
 import { ask } from '../support/sandbox/asks.js'
+import { lowPorts } from '../support/sandbox/low-ports.js'
 import { World } from '../world/world.js'
 
 const modeOf = async (path: string): Promise<string> =>
@@ -51,6 +52,7 @@ t.test('the profile has the closed shape that init takes', async (t) => {
 
 t.test('a second start in the same folder keeps ports, certificate and token', async (t) => {
   const dir = join(t.testdir({}), 'box')
+  await lowPorts(dir)
   const { sandbox: first } = await World.in(t).sandbox({ dir })
   await first.stop()
   const { sandbox: second } = await World.in(t).sandbox({ dir })

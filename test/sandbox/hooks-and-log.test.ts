@@ -85,7 +85,7 @@ t.test('a client that leaves is recorded as gone, with the bytes that it sent', 
   const { sandbox } = await World.in(t).sandbox({ hooks })
   const bytes = Buffer.from('{"model":')
   const headers = { 'content-length': '500' }
-  const reply = await ask(sandbox, {}, { bytes, headers, giveUpMs: timeOf(3) })
+  const reply = await ask(sandbox, {}, { bytes, headers, giveUpMs: timeOf(20) })
   t.equal(reply.error, 'gave_up')
   await passed
   t.hasStrict(done, [{ complete: false, aborted: true, repliedStatus: null }])
@@ -97,7 +97,7 @@ t.test('a client that leaves a hanging reply is recorded as gone', async (t) => 
   const { open, passed } = gate()
   const { sandbox } = await World.in(t).sandbox({ hooks: { onDone: () => open() } })
   sandbox.faults.set('hang_before_headers')
-  await ask(sandbox, {}, { giveUpMs: timeOf(3) })
+  await ask(sandbox, {}, { giveUpMs: timeOf(20) })
   await passed
   t.hasStrict(sandbox.log.all()[0], { complete: true, aborted: true, repliedStatus: null })
 })

@@ -126,7 +126,7 @@ for (const way of ways) {
     const honest = await way.go(sandbox)
     for (const [name, check] of Object.entries(checks)) {
       sandbox.faults.set(`${way.prefix}${name}`, { times: 1, service: way.service ?? 'provider' })
-      const patience = /^(hang|switching)/.test(name) ? { giveUpMs: timeOf(3) } : {}
+      const patience = /^(hang|switching)/.test(name) ? { giveUpMs: timeOf(8) } : {}
       const reply = await way.go(sandbox, patience)
       await t.test(name, async (t) => check(t, reply, honest))
     }

@@ -5,6 +5,7 @@ import { request as httpsRequest, Agent } from 'node:https'
 import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
 import { image } from '../support/png.js'
+import { startAtPort } from '../support/ports.js'
 import { headOf, headText, pairOver } from '../support/service/devices.js'
 import { foreign } from '../support/service/foreign.js'
 import { serving } from '../support/service/serving.js'
@@ -173,8 +174,7 @@ t.test('trailers of a chunked body change nothing', async (t) => {
 t.test('started by the first request at a socket that systemd holds', needing('systemd-socket-activate'), async (t) => {
   const world = await World.in(t).state().session()
   const { place } = world
-  const at = await serving(t, world)
-  const { port } = at.started.identity
+  const [port, at] = await startAtPort((free) => serving(t, world, { port: free }))
   await at.stop()
   const child = spawn('systemd-socket-activate', [
     '-l', `127.0.0.1:${port}`, '-l', `[::1]:${port}`,
@@ -190,6 +190,7 @@ t.test('started by the first request at a socket that systemd holds', needing('s
   t.equal(told, '', 'nothing was started yet')
   const got = await at.ask('GET', '/api/session')
   t.equal(got.status, 200, said)
+  await until('it told where it listens', () => told.endsWith('}\n'))
   t.hasStrict(JSON.parse(told), { port, port_changed: false })
   t.equal((await at.ask('GET', '/healthz', { host: '::1' })).status, 200)
   t.equal(readFileSync(at.started.certificateFile, 'utf8'), at.started.identity.certificate)

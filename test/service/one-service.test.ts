@@ -1,25 +1,18 @@
 /** One service a state: who is second is refused before it changes anything. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { findService } from '../../src/governance/service/identity.js'
-import { started } from '../support/service/process.js'
+import { freePort, startAtPort } from '../support/ports.js'
+import { started, startedToComeBack } from '../support/service/process.js'
 import { serving } from '../support/service/serving.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { builtApp } from '../world/process.js'
 import type { Place } from '../world/place.js'
 import { World } from '../world/world.js'
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** A `serve` that is to be refused: its status, and what it said last. */
 const refused = async (t: Test, place: Place, args: readonly string[] = []) => {
@@ -78,7 +71,7 @@ t.test('status and doctor say which process serves and since when, and nothing o
   const doctor = async () => (await world.json(['doctor'])).checks
     .find(({ name }: { name: string }) => name === 'service process')?.text
   t.equal(await status(), null)
-  const first = await started(t, place)
+  const first = await startedToComeBack(t, place)
   const { pid, origin } = first.told
   t.hasStrict(await status(), { pid, origin })
   t.hasStrict((await first.ask('GET', '/api/status')).json().service, { pid, origin })
@@ -98,7 +91,7 @@ t.test('status and doctor say which process serves and since when, and nothing o
 
 t.test('services of two states run beside each other, and a state is served again once its service has stopped or did not start', async (t) => {
   const world = await World.in(t).state().session()
-  const at = await serving(t, world)
+  const [, at] = await startAtPort((free) => serving(t, world, { port: free }))
   await serving(t, await World.in(t).state().session())
   await t.rejects(serving(t, world), { kind: 'locked', code: 'service_running' })
   await at.stop()

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import { World } from '../world/world.js'
-import { started } from '../support/service/process.js'
+import { started, startedToComeBack } from '../support/service/process.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { until } from '../support/until.js'
 import { must } from '../support/must.js'
@@ -12,7 +12,7 @@ import { t } from '../support/tests-in-slices.js'
 t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answered says which '
   + 'version it is of', async (t) => {
   const { place } = await World.in(t).state().session()
-  const first = await started(t, place)
+  const first = await startedToComeBack(t, place)
   t.equal(statSync(first.told.certificate_file).mode & 0o777, 0o600)
   const got = await first.ask('GET', '/api/session')
   t.equal(got.status, 200)
@@ -36,7 +36,7 @@ t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answe
 
 t.test('where somebody sits on the port of either family it does not start', async (t) => {
   const { place } = await World.in(t).state().session()
-  const first = await started(t, place)
+  const first = await startedToComeBack(t, place)
   const { port } = first.told
   first.child.kill('SIGTERM')
   await first.ended

@@ -1,33 +1,12 @@
 /** Who may read no more gets no more of a capture, however much of it is still to come. */
 import { randomBytes } from 'node:crypto'
-import { connect } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { must } from '../support/must.js'
 import { headOf, pairOver, sendOver } from '../support/service/devices.js'
-import { serving, takesNothingIn, type Serving } from '../support/service/serving.js'
+import { readAround } from '../support/service/read-around.js'
+import { serving, takesNothingIn } from '../support/service/serving.js'
 import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
-
-/** Takes the first bytes of a reply, lets `meanwhile` happen, takes the rest; how many came. */
-const readAround = (
-  { started }: Serving, path: string, token: string, meanwhile: () => Promise<unknown>,
-): Promise<number> => new Promise((resolve, reject) => {
-  const { port, certificate } = started.identity
-  let bytes = 0
-  const socket = connect({ port, host: '127.0.0.1', ca: [certificate] }, () => {
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`
-      + `Authorization: Bearer ${token}\r\nConnection: close\r\n\r\n`)
-  })
-  socket.once('data', (first: Buffer) => {
-    bytes += first.length
-    socket.pause()
-    meanwhile().then(() => {
-      socket.on('data', (more: Buffer) => { bytes += more.length })
-      socket.resume()
-    }, reject)
-  })
-  socket.on('error', () => undefined).on('close', () => resolve(bytes))
-})
 
 t.test('S-198 a pairing that was revoked, and a session that was ended, get no further piece of a capture', async (t) => {
   const world = await World.in(t).state().session()

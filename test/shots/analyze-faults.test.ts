@@ -155,12 +155,12 @@ t.test('S-135 S-207 S-150 a gateway that never answers ends one image at its tim
     .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'second.png')
   // The other image has to be answered in this time.
-  const seconds = Math.round(timeOf(17) / 1_000)
+  const seconds = Math.min(60, Math.max(5, Math.round(timeOf(100) / 1_000)))
   const startedMs = Date.now()
   const { ran, row } = await withFault(world, 'hang_before_headers', {
     env: { SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: String(seconds) },
   })
-  t.ok(Date.now() - startedMs < 30_000 + seconds * 1_000, 'far below the timeout of the slot')
+  t.ok(Date.now() - startedMs < timeOf(500) + seconds * 1_000, 'far below the timeout of the slot')
   t.hasStrict(ran.json(), { timeout_seconds: seconds, failed: 1, analyzed: 1, scanned: 2 })
   t.hasStrict([row, rowOf(world, 'second.png')].map((one) => one.analysis_status).sort(), [
     'failed', 'succeeded',

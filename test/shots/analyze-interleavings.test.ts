@@ -20,6 +20,7 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { rowOf, sent, set, take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 
 const analyzeWith = (
   world: AnalysisWorld, step: string, happens: () => unknown, options: RunOptions = {},
@@ -211,9 +212,7 @@ t.test('S-167 S-020 a request under way ends first, then the highest that waits'
   let proof: Promise<Ran> | null = null
   const ran = await analyzeWith(world, 'replied', async () => {
     proof = world.prove('report')
-    while (laneWaiters(world.place.stateDir).high === 0) {
-      await new Promise((done) => { setTimeout(done, 5) })
-    }
+    await until('the proof waits', () => laneWaiters(world.place.stateDir).high > 0)
     t.equal(world.calls().length, before + 1, 'it waits, and the first one goes on')
   })
   t.hasStrict(ran.json(), { analyzed: 2 })

@@ -22,6 +22,8 @@ const refusals: readonly (readonly [string, Said, string])[] = [
   ['[10:42] Ann: do not tell anybody', {}, 'text_has_message'],
   ['-----BEGIN RSA PRIVATE KEY-----', {}, 'payload_contains_secret'],
   ['Cut off', { finish: 'length' }, 'reply_truncated'],
+  ['The person was preparing the', { finish: 'content_filter' }, 'reply_truncated'],
+  ['The upstream broke off', { finish: 'error' }, 'reply_truncated'],
   ['Another model', { model: 'acme/other-9' }, 'reply_model_changed'],
   ['Another host', { provider: 'Other Host' }, 'reply_provider_changed'],
   ['No cost', { cost: null }, 'cost_missing'],

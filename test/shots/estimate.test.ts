@@ -14,6 +14,7 @@ import { putObservation } from '../../src/shots/observations/observation-store.j
 import { zoneOf } from '../../src/observations/zone.js'
 import { casesOf, forAllWaited } from '../support/for-all.js'
 import { must } from '../support/must.js'
+import { noonZone } from '../support/noon.js'
 import { greyPng, image } from '../support/png.js'
 import { analyze, rowOf, scan, sent, set } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
@@ -237,21 +238,26 @@ t.test('a day that is none and a zone that nobody knows are refused; a zone of T
   t.equal(await refused('--day', '2026-02-30'), 'day_invalid')
   t.equal(await refused('--day', 'tomorrow'), 'day_invalid')
   t.equal(await refused('--time-zone', 'Nowhere/Land'), 'time_zone_unknown')
-  const odd = must(await world.run(['shots', 'estimate', '--json'], { env: { TZ: 'Nowhere' } }))
+  const nowMs = systemClock.wallMs()
+  const clock = { ...systemClock, wallMs: () => nowMs }
+  const odd = must(await world.run(
+    ['shots', 'estimate', '--json'], { env: { TZ: 'Nowhere' }, clock }))
   t.equal(odd.json().time_zone, 'UTC')
-  const byWord = must(await world.run(['shots', 'estimate', '--json', '--day', 'yesterday']))
+  const byWord = must(await world.run(
+    ['shots', 'estimate', '--json', '--day', 'yesterday'], { clock }))
   t.equal(byWord.json().day, odd.json().day, 'yesterday by its name, or by none')
 })
 
 t.test('people read counts and a table of requests and dollars within 80 columns, the setup form the same of yesterday', async (t) => {
   const world = await stage(t)
-  const { day: name, since } = meantDay(systemClock.wallMs(), { timeZone: 'UTC' })
+  const { name: timeZone } = noonZone()
+  const { day: name, since } = meantDay(systemClock.wallMs(), { timeZone })
   await flips(world, 0, 6, (minute) =>
     new Date(Date.parse(since) + minute * 60_000).toISOString())
   await analyze(world)
-  const env = { TZ: 'UTC', NO_COLOR: '1' }
+  const env = { TZ: timeZone, NO_COLOR: '1' }
   const told = must(await world.run(['shots', 'estimate'], { terminal: { stdout: true }, env }))
-  t.match(told.stdout, `${name}, UTC: 6 images taken in`)
+  t.match(told.stdout, `${name}, ${timeZone}: 6 images taken in`)
   t.match(told.stdout, /--reuse on \(as it is\) +2 +\$0\.\d+ +\$0\.20/)
   t.match(told.stdout, /--reuse off +6 +\$0\.\d+ +\$0\.60/)
   t.match(told.stderr, '2 newest requests cost')

@@ -249,8 +249,7 @@ t.test('S-090 no text whatever makes the parser throw or take what is not a payl
 t.test('S-191 a reply is compared with the names that the proof recorded', async (t) => {
   const proof = { reply_model: 'acme/m-2026', reply_provider: 'Acme' } as GatewayProof
   const reply = {
-    content: JSON.stringify(good), model: 'acme/m-2026', provider: 'Acme', truncated: false,
-    finish: 'stop' as const,
+    content: JSON.stringify(good), model: 'acme/m-2026', provider: 'Acme', finish: 'stop' as const,
   }
   t.hasStrict(judgeAnalysis(reply, proof), { ok: true })
   t.hasStrict(
@@ -259,7 +258,10 @@ t.test('S-191 a reply is compared with the names that the proof recorded', async
   t.hasStrict(
     judgeAnalysis({ ...reply, provider: 'B' }, proof), { reason: 'reply_provider_changed' }
   )
-  t.hasStrict(judgeAnalysis({ ...reply, truncated: true }, proof), { reason: 'reply_truncated' })
+  for (const finish of ['length', 'content_filter', 'other'] as const) {
+    t.hasStrict(judgeAnalysis({ ...reply, finish }, proof), { reason: 'reply_truncated' }, finish)
+  }
+  t.hasStrict(judgeAnalysis({ ...reply, finish: null }, proof), { ok: true })
 })
 
 t.test('a proof of the screenshot slot is bound to the versions of prompt and schema', async (t) => {

@@ -226,8 +226,13 @@ t.test('a day without a time begins in the zone in which the report tells days',
   t.match((await world.run(day, { env })).stdout, '2026-11-01 00:00 to 2026-11-02 00:00, America')
   const utc = await world.run([...day, '--json'], { env: { TZ: 'UTC' } })
   t.hasStrict(utc.json().report.period, { since: '2026-11-01T00:00:00.000Z' })
-  const wrong = await world.run(['shots', 'report', '--since', '2026-02-30', '--json'])
-  t.hasStrict(wrong.error(), { code: 'flag_invalid' })
+  for (const none of ['2026-02-30', '2026-02-30T10:00Z', '2026-02-30T10:00+14:00']) {
+    const wrong = await world.run(['shots', 'report', '--since', none, '--json'])
+    t.hasStrict(wrong.error(), { code: 'flag_invalid' }, 'no other day is taken for it')
+  }
+  const colon = await world.run([...day, '--json'], { env: { TZ: ':America/New_York' } })
+  t.hasStrict(colon.json().report.period, { since: '2026-11-01T04:00:00.000Z' },
+    'POSIX begins a zone with a colon')
 })
 
 t.test('S-063 times at the ends of the calendar are kept within it, and a report over all of it ends', async (t) => {

@@ -1,7 +1,8 @@
 /** Odd names, odd files, files that move, and a state that takes no more: the scan goes on. */
 import { spawnSync } from 'node:child_process'
 import {
-  chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync,
+  chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync,
+  rmSync, statSync,
   symlinkSync, unlinkSync, utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -162,18 +163,37 @@ t.test('S-062 hostile, truncated and empty files end as a reason with the file n
   t.hasStrict((await scan(world)).json(), { scanned: 7, known: 7, recorded: false })
 })
 
+t.test('S-063 a file of a time that no calendar has ends no scan and no status', async (t) => {
+  const world = await World.in(t).state().session().images()
+  // A file system of memory keeps times of 64 bits; elsewhere the time is cut to what fits.
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : world.folder, 'far-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  await world.json(['shots', 'config', 'set', '--folder', folder])
+  writeFileSync(join(folder, 'far.png'), image(1))
+  utimesSync(join(folder, 'far.png'), 1e14, 1e14)
+  t.hasStrict((await scan(world)).json(), { scanned: 1, ingested: 1 })
+  t.hasStrict((await scan(world)).json(), { scanned: 1, known: 1 })
+  t.equal((await world.run(['shots', 'status', '--json'])).status, 0)
+})
+
 t.test('S-002 a file that is being written is looked at once more in the same scan, then put off', async (t) => {
   const world = await World.in(t).state().session().images()
   const whole = greyPng(300, 300, 1)
   const paths = ['a.png', 'b.png'].map((name) => join(world.folder, name))
-  for (const path of paths) writeFileSync(path, whole.subarray(0, 100))
+  const written = new Date()
+  for (const path of paths) {
+    writeFileSync(path, whole.subarray(0, 100))
+    utimesSync(path, written, written)
+  }
   const sleeps: number[] = []
   const clock = {
     ...systemClock,
+    wallMs: () => written.getTime(),
     async sleep(ms: number) {
       if (ms !== 300) return
       sleeps.push(ms)
       writeFileSync(paths[0] ?? '', whole)
+      utimesSync(paths[0] ?? '', written, written)
     },
   }
   t.hasStrict((await scan(world, { clock })).json(), {

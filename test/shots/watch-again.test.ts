@@ -12,15 +12,20 @@ import { t } from '../support/tests-in-slices.js'
 import type { Ran } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-/** A clock on which every wait is over at once. */
-const jumpingClock = (wait?: () => Promise<void>): { clock: Clock; passedMs: () => number } => {
+/**
+ * A clock on which every wait is over at once; it stands still between them, since whether a file
+ * is still being written is a question of its age.
+ */
+const jumpingClock = (
+  nowMs: number, wait?: () => Promise<void>,
+): { clock: Clock; passedMs: () => number } => {
   let passed = 0
   return {
     passedMs: () => passed,
     clock: {
       ...systemClock,
-      wallMs: () => systemClock.wallMs() + passed,
-      monotonicMs: () => systemClock.monotonicMs() + passed,
+      wallMs: () => nowMs + passed,
+      monotonicMs: () => passed,
       sleep: async (ms) => {
         await wait?.()
         passed += ms
@@ -38,6 +43,8 @@ interface Watched {
 }
 
 interface Told {
+  /** The time when it begins; left out: that of the machine. */
+  readonly nowMs?: number
   at?(step: string): void
   tick?(): void
   /** Before each wait of the watcher is over. */
@@ -48,7 +55,7 @@ interface Told {
 const watched = async (
   world: ImageWorld, images: number, told: Told = {},
 ): Promise<Watched> => {
-  const { clock, passedMs } = jumpingClock(told.wait)
+  const { clock, passedMs } = jumpingClock(told.nowMs ?? systemClock.wallMs(), told.wait)
   const stop = new AbortController()
   const receipts: ScanReceipt[] = []
   const { stateDir: dir, configDir } = world.place
@@ -82,8 +89,9 @@ t.test('S-001 a file that was being written is looked at again with no notice of
   const world = await World.in(t).state().session().images()
   const path = join(world.folder, 'half.png')
   writeFileSync(path, image(1).subarray(0, 60))
-  utimesSync(path, new Date(), new Date())
-  const { waitedMs } = await watched(world, 1)
+  const nowMs = systemClock.wallMs()
+  utimesSync(path, new Date(nowMs), new Date(nowMs))
+  const { waitedMs } = await watched(world, 1, { nowMs })
   t.ok(waitedMs < soonMs, `${waitedMs} ms`)
   t.ok(waitedMs > 1_000, 'not before it stood still')
 })

@@ -16,8 +16,13 @@ import type { Prompter } from '../../src/cli/prompt.js'
 import { describeOlder, describeTree } from '../../src/cli/tree.js'
 import type { DescribedVerb } from '../../src/cli/tree.js'
 import { verbNamed } from '../../src/cli/line.js'
+import { stopTimes } from '../../src/governance/stops/act.js'
+import { timeOf } from '../support/speed.js'
 import type { Answer, Place, Ran, RunOptions } from './place.js'
 import { ranOf } from './ran.js'
+
+// Whoever is asked for a fence answers later on a busy machine.
+stopTimes.fenceWaitMs = Math.max(stopTimes.fenceWaitMs, timeOf(34))
 
 /** Runs one line at a place. */
 export const runHere = async (

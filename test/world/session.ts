@@ -1,7 +1,7 @@
 /** The stage of a login. */
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
-import type { Session } from '../../src/governance/session/types.js'
+import type { Session } from '../../src/governance/context.js'
 import { must } from '../support/must.js'
 import type { Stateful } from './state.js'
 import type { Placed } from './world.js'

@@ -7,7 +7,7 @@ import { recoverOwnership } from '../../governance/board/recover.js'
 import { moneyDueOf } from '../../governance/ledger/due.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { Task } from '../../governance/rows.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { answerHeld, costLiability } from '../constants.js'
 import type { AlphaContext } from '../context.js'
@@ -39,9 +39,15 @@ const namesOf = (task: Task): PaidNames => ({
       'The charge of this ask is not known; the full bound stays held and no answer is released.',
     overrun: 'The charge passed the request bound; it stands, and the answer waits for a review.',
     held: 'The answer is paid for and kept; a save was under way, so it waits to be accepted.',
-    refused: 'The ask ended without an answer.',
+    refused: `The ask ended without an answer${unreached[task.reason ?? ''] ?? ''}.`,
   },
 })
+
+/** Where nobody was reached, that is said at once: there is nothing to look up. */
+const unreached: Readonly<Record<string, string | undefined>> = {
+  connect_failed: ': nothing answers at the address of the provider',
+  dns_failed: ': the name of the provider is not known here',
+}
 
 /** What rows of the board do not say of the end of an ask. */
 interface HowEnded {

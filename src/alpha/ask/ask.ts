@@ -1,7 +1,7 @@
 /** One question, one answer, one receipt. What is sent is never sent again. */
 import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { AlphaContext } from '../context.js'
 import { askedBefore, checkQuestion, sealQuestion, type AskRequest } from './admit.js'
 import { answerOfTask, errorOfTask, repeatedAnswer, type AskResult } from './answer.js'

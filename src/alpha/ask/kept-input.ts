@@ -4,17 +4,16 @@
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
 import { closedObject } from '../../base/schema.js'
 import { newId } from '../../base/ids.js'
 import {
   discardStored, discardUnnamed, dropArtifact, registerArtifact, requireArtifact,
 } from '../../governance/artifacts.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { collections, type ArtifactRow } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { alphaArtifactLabels } from '../constants.js'
 import { alphaInputShape, encodeInput, parseAlphaInput, type AlphaTextInput } from '../input.js'
@@ -42,20 +41,19 @@ const waitingDocument = ({ artifact_id: id, expires_at: end }: KeptInput) =>
 
 /** Handing a question in. */
 export const alphaInput = contract({
-  name: 'alpha.input', version: 1, input: alphaInputShape, output: waitingShape,
+  name: 'alpha.input', input: alphaInputShape, output: waitingShape,
   toDocument: waitingDocument,
 })
 
 /** Those that wait, oldest first: what they ask is not told. */
 export const alphaInputs = contract({
-  name: 'alpha.inputs', version: 1, input: noInput,
-  output: v.array(waitingShape),
+  name: 'alpha.inputs', output: v.array(waitingShape),
   toDocument: (waiting: readonly KeptInput[]) => waiting.map(waitingDocument),
 })
 
 /** Dropping one that waits. */
 export const alphaDrop = contract({
-  name: 'alpha.drop', version: 1, input: closedObject({ input: v.string() }),
+  name: 'alpha.drop', input: closedObject({ input: v.string() }),
   output: v.strictObject({ input_artifact_id: v.string(), dropped: v.literal(true) }),
   toDocument: (artifactId: string) =>
     ({ input_artifact_id: artifactId, dropped: true as const }),

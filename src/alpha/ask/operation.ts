@@ -1,5 +1,5 @@
 import type { Running } from '../../contact/order.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { Task } from '../../governance/rows.js'
 import type { AlphaContext } from '../context.js'
 import type { AlphaTextInput } from '../input.js'

@@ -9,7 +9,7 @@ import { requireOwnConnection } from '../../governance/connections/find-connecti
 import type { Author, Connection } from '../../governance/connections/connection-rows.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { policyHead } from '../../governance/policy/head.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { ContactError } from '../../net/contact-error.js'
 import type { HttpsReply } from '../../net/types.js'
 import { afterRead } from '../after-read.js'

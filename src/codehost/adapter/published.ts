@@ -103,9 +103,7 @@ const commitPayload = ({ draft, commit }: Published, body: Uint8Array): Payload 
 }
 
 /** What is told of a pull request, and whether that is the one that was sent. */
-interface ToldPull extends Payload {
-  readonly payload: Omit<HostReplyOf<'pull'>, 'updated_at'>
-}
+interface ToldPull extends Payload { readonly payload: Omit<HostReplyOf<'pull'>, 'updated_at'> }
 
 /** The pull request of a number. Throws where the reply is not whole. */
 export const pullTold = (of: Published, number: number, body: Uint8Array): ToldPull => {

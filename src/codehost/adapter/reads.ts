@@ -7,7 +7,7 @@ import { requireOwnConnection } from '../../governance/connections/find-connecti
 import type { Connection } from '../../governance/connections/connection-rows.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { liveRoot } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FreshView, View } from '../../state/types.js'

@@ -1,8 +1,7 @@
 /** A request out of single fields, for who has no document: what is left out is never guessed. */
 import { randomUUID } from 'node:crypto'
 import { fail } from '../../base/errors.js'
-import type { Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { closableJob } from './close.js'
 import { followThroughKind } from '../jobs/kinds.js'
 import type { Job } from '../jobs/job-rows.js'

@@ -1,10 +1,9 @@
 /** What goes in and comes out of the operations on closures. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { contract } from '../../base/contract.js'
 import { behindRow } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import type { ClosedCapacity } from './close.js'
 import type { Inspection } from './look.js'
 import { closureReceiptShape } from '../jobs/closed/receipt-shape.js'
@@ -18,7 +17,7 @@ export type ClosedDocument = v.InferOutput<typeof closedShape>
 
 /** Closing capacity: the receipt, as it lies in the store. */
 export const codehostCloseCapacity = contract({
-  name: 'codehost.close-capacity', version: 1,
+  name: 'codehost.close-capacity',
   input: closedObject({
     job: text,
     acknowledged_capacity_close: v.optional(v.boolean()),
@@ -75,7 +74,7 @@ const isList = (found: FoundClosures): found is readonly Closure[] => Array.isAr
 
 /** Closures: a list, newest first, or the one that is named. */
 export const codehostClosures = contract({
-  name: 'codehost.closures', version: 1,
+  name: 'codehost.closures',
   input: closedObject({
     closure: v.optional(text), receipt: v.optional(v.boolean()), after: behindRow('cls'),
     limit: v.optional(strictInteger(1, 1_000)),
@@ -114,7 +113,7 @@ const inspectionDocument = ({ jobId, read, verdict }: Inspection): InspectionDoc
 
 /** Inspecting a kept request; no path of its own is told by the specification (C-143). */
 export const codehostInspect = contract({
-  name: 'codehost.inspect', version: 1,
+  name: 'codehost.inspect',
   input: closedObject({ job: text, idempotency_key: v.optional(text) }),
   output: inspectionShape, toDocument: inspectionDocument,
 })
@@ -124,7 +123,7 @@ type DiscardDocument = v.InferOutput<typeof discardedShape>
 
 /** Dropping a kept request that is decided. */
 export const codehostDiscard = contract({
-  name: 'codehost.discard', version: 1,
+  name: 'codehost.discard',
   input: closedObject({ job: text, idempotency_key: v.optional(text) }),
   output: discardedShape,
   toDocument: (found: Inspection): DiscardDocument =>

@@ -7,7 +7,7 @@ import { findTask } from '../../governance/board/place.js'
 import {
   connectionCollection, type Connection,
 } from '../../governance/connections/connection-rows.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
 import { requireOwnJob } from '../jobs/change.js'

@@ -25,7 +25,6 @@ import type { CloseRequest } from '../jobs/closed/request.js'
 import { requireItsOwn } from './repeated.js'
 import { requireSameRepository } from './same-repository.js'
 
-/** What has to be proved of a follow-through job. */
 interface FollowTarget {
   readonly job: Job
   readonly plan: FollowPlan

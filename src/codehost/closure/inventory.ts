@@ -13,13 +13,12 @@ import type { ClosureBlocker } from './blockers.js'
 const followActions: readonly unknown[] = ['issue.create', 'comment.create']
 
 /** The one effect of a follow-through job that may have happened. */
-interface FollowInventory {
-  readonly effect: LedgerEffect
-}
+interface FollowInventory { readonly effect: LedgerEffect }
 
 type Inventory = FollowInventory | { readonly blocked: ClosureBlocker }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether a part of a plan, whatever that is, is an object. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Kinds of the effects of a plan as they stand there; null where it lists none. */

@@ -1,8 +1,7 @@
 /** Looking at closures and kept requests, and dropping one that is decided; no contact. */
 import { fail } from '../../base/errors.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { requireOwnJob } from '../jobs/change.js'

@@ -6,7 +6,7 @@
  */
 import { findTask } from '../../governance/board/place.js'
 import { connectionCollection } from '../../governance/connections/connection-rows.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { historyPage } from '../../state/history/read-history.js'
 import type { View } from '../../state/types.js'
 import { effectHistory } from '../jobs/histories.js'

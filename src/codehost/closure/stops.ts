@@ -2,7 +2,7 @@
  * Stops and what reads for a closure: they are read out of their folder, before and after, since
  * nobody records one here; the next writer does (C-239).
  */
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { stopCovering } from '../../governance/stops/pending.js'
 import { offRoutes, stoppedError, type Aim, type Party } from '../../governance/stops/stop.js'
 import type { CodehostContext } from '../context.js'

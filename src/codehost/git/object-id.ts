@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto'
 /** An id of a git object: 40 lowercase hex digits. */
 export type ObjectId = string
 
-/** The object types whose ids are predicted. */
 type ObjectType = 'blob' | 'tree' | 'commit'
 
 const idForm = /^[0-9a-f]{40}$/

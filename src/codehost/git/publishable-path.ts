@@ -7,7 +7,6 @@ import { fail } from '../../base/errors.js'
 import { shownText } from '../../base/shown-text.js'
 import { isWellFormed } from '../../base/well-formed.js'
 
-/** Why a path is not published. */
 type PathReason =
   | 'not_utf8' | 'empty_name' | 'dot_name' | 'control_character' | 'backslash' | 'git_name'
   | 'workflow' | 'path_too_long'

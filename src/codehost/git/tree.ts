@@ -27,7 +27,6 @@ export interface FileEntry {
   readonly id: ObjectId
 }
 
-/** Sizes of a tree with everything below it. */
 interface TreeSize {
   /** Rows of its recursive listing. */
   readonly entries: number

@@ -12,11 +12,10 @@ import { getTask } from '../../governance/board/visible-tasks.js'
 import {
   connectionCollection, type Connection,
 } from '../../governance/connections/connection-rows.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { always, denied, judge, type Denial, type Fact } from '../../governance/judge/fact.js'
 import type { Task } from '../../governance/rows.js'
 import { liveSession } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import type { Store, View } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
 import { codehostBase } from '../context.js'

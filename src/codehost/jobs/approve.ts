@@ -1,9 +1,8 @@
 /** Approving exactly what was previewed, in the record that says all that it rests on. */
 import { fail } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import type { Tx } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import type { ToolPlaces } from '../producer/tools.js'

@@ -50,9 +50,7 @@ interface WriteCase {
   readonly host: { readonly sealed: string; readonly asked: string }
 }
 
-interface ConnectedCase extends WriteCase {
-  readonly connection: Connection
-}
+interface ConnectedCase extends WriteCase { readonly connection: Connection }
 
 const connectedPart = (one: WriteCase): ConnectedCase | null =>
   (one.connection === undefined ? null : { ...one, connection: one.connection })

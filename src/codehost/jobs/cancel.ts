@@ -6,9 +6,8 @@ import { appendAudit } from '../../governance/audit.js'
 import { requireCancellable } from '../../governance/board/cancel.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/visible-tasks.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { requireRootRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../../governance/stops/act.js'
 import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
@@ -16,7 +15,6 @@ import { isIdle, putJob, requireOwnJob } from './change.js'
 import { requireNotClosed } from './closed/fence.js'
 import type { Job } from './job-rows.js'
 
-/** A job that was given up. */
 interface CancelledJob {
   readonly jobId: string
   /** Null where no stop was needed. */

@@ -1,7 +1,7 @@
 /** Finding jobs, and the one way in which a job's row changes. */
 import { fail } from '../../base/errors.js'
 import { findTask } from '../../governance/board/place.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { Tx, View } from '../../state/types.js'
 import { connectAnew } from './connect-anew.js'
 import { publicationKind } from './kinds.js'

@@ -4,7 +4,7 @@
  * to C-074).
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../base/schema.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { historyRoom } from '../../state/history/append.js'

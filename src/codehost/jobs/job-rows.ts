@@ -3,7 +3,7 @@
  * session and credential, and how far it came. What was sent is told by the histories beside.
  */
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, nullableText, sha256, text } from '../../base/schema.js'
 import { byTail } from '../../governance/by-tail.js'
 import { authorShape } from '../../governance/connections/connection-rows.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
@@ -211,7 +211,6 @@ export const standingByConnection: Index<Standing> = {
   name: 'connection', parts: 1, keysOf: ({ connection_id: connection }) => [[connection]],
 }
 
-/** Standing authorities by id. */
 export const standingCollection: CollectionSpec<Standing> = {
   name: 'codehost_standing', schema: standingShape, partition: 'hash256',
   indexes: [standingByConnection],

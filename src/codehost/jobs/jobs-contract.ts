@@ -1,10 +1,9 @@
 /** What goes in and comes out of the operations on jobs. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { nullableCommand, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { behindRow } from '../../base/page.js'
 import type { Recorded } from '../../governance/stops/act.js'
@@ -110,7 +109,7 @@ export const jobDocument = (job: Job, way = nextStep(job)): JobDocument => ({
 })
 
 const oneJob = {
-  document: 'codehost.job', version: 1, output: jobShape,
+  document: 'codehost.job', output: jobShape,
   toDocument: (job: Job) => jobDocument(job),
 } as const
 
@@ -160,7 +159,7 @@ export type ApprovedDocument = v.InferOutput<typeof approvedShape>
 
 /** Approving a job by the digest of its preview, or giving a standing authority. */
 export const codehostApprove = contract({
-  name: 'codehost.approve', version: 1, output: approvedShape,
+  name: 'codehost.approve', output: approvedShape,
   input: closedObject({
     job: v.optional(text),
     preview_digest: v.optional(text),
@@ -206,7 +205,7 @@ const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
 
 /** Running jobs: the one that is named, or with `approved` all that wait. */
 export const codehostRun = contract({
-  name: 'codehost.run', version: 1, output: ranShape,
+  name: 'codehost.run', output: ranShape,
   input: closedObject({ job: v.optional(text), approved: v.optional(v.boolean()) }),
   toDocument: (results: readonly RoutineResult[]): RanDocument => ({
     jobs: results.map(({ job, way, failure }) => ({
@@ -255,7 +254,7 @@ const listedDocument = (shown: JobOnItsWay & ClosureView): ListedJobDocument => 
 
 /** The operator's jobs, newest first. */
 export const codehostJobs = contract({
-  name: 'codehost.jobs', version: 1,
+  name: 'codehost.jobs',
   input: closedObject({
     connection: v.optional(text),
     state: v.optional(v.picklist(jobStates)),
@@ -282,7 +281,7 @@ const shownShape = v.strictObject({
 export type ShownJobDocument = v.InferOutput<typeof shownShape>
 
 export const codehostJob = contract({
-  name: 'codehost.job.show', version: 1, output: shownShape,
+  name: 'codehost.job.show', output: shownShape,
   input: closedObject({
     job: text, history: v.optional(v.picklist(historyNames)), readback: v.optional(text),
   }),

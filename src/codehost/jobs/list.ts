@@ -1,8 +1,7 @@
 /** Looking at jobs: a list, or one of them with a history. */
 import { fail } from '../../base/errors.js'
 import { historyHead, historyLines } from '../../state/history/read-history.js'
-import type { Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
 import type { StandingConnection } from '../../governance/connections/find-connection.js'
@@ -12,7 +11,6 @@ import {
   jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
   type JobState,
 } from './job-rows.js'
-import type { ShownJobDocument } from './jobs-contract.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { onItsWay, nextStepNow, type JobOnItsWay } from './next-step-now.js'
 
@@ -69,9 +67,7 @@ export const openJobCount = (view: View, state: JobState): number =>
       && (doc.reserved || state === 'unknown_external_effect')).length
 
 /** A history of a job as it is counted, with canonical JSON of each entry, oldest first. */
-export type JobHistory = NonNullable<ShownJobDocument['history']>
-
-const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory => {
+const historyOf = (view: View, jobId: string, name: JobHistoryName) => {
   const spec = jobHistories[name] as HistorySpec<unknown>
   const { entries, bytes, digest } = historyHead(view, spec, jobId)
   return {
@@ -79,6 +75,8 @@ const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory 
     lines: [...historyLines(view, spec, jobId)],
   }
 }
+
+export type JobHistory = ReturnType<typeof historyOf>
 
 /** One of the operator's jobs, with the history that was asked for. */
 export const showJob = (

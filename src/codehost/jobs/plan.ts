@@ -3,7 +3,7 @@
  * bytes of its one POST. What is sent, previewed and compared with a readback comes from here.
  */
 import * as v from 'valibot'
-import { counted, sha256 } from '../../base/fields.js'
+import { counted, sha256 } from '../../base/schema.js'
 import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { readArtifact } from '../../governance/artifacts.js'

@@ -11,7 +11,7 @@ import { requireOwnConnection } from '../../governance/connections/find-connecti
 import type { Connection, Grant } from '../../governance/connections/connection-rows.js'
 import { defaultGoal, requireOpenGoal } from '../../governance/goals.js'
 import { noteNamed } from '../../governance/session/named.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { secretFingerprint, vaultDigest, vaultIdentity } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, Store, Tx, View } from '../../state/types.js'

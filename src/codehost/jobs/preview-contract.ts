@@ -1,8 +1,7 @@
 /** A preview as a document: what will be public, and everything that an approval names. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import { codehostActions } from '../constants.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { sourceMarks } from '../source/marks.js'
@@ -137,9 +136,7 @@ const publicationDocument = (
 }
 
 /** What is previewed, with its diff where one was asked for. */
-interface PreviewAnswer extends Preview {
-  readonly diff: PublicationDiff | null
-}
+interface PreviewAnswer extends Preview { readonly diff: PublicationDiff | null }
 
 const wantedOf = ({ plan, publication }: Preview) => {
   const one = publication ?? plan
@@ -172,6 +169,6 @@ export const previewDocument = (preview: PreviewAnswer): PreviewDocument => {
 
 /** Looking at what a job will send. */
 export const codehostPreview = contract({
-  name: 'codehost.preview', version: 1, output: previewShape, toDocument: previewDocument,
+  name: 'codehost.preview', output: previewShape, toDocument: previewDocument,
   input: closedObject({ job: text, diff: v.optional(v.boolean()) }),
 })

@@ -1,6 +1,5 @@
 /** Looking at what a job will send, out of its sealed plan. */
-import type { Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Gov, Session } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import { requirePrerequisites } from './boundary.js'

@@ -1,8 +1,7 @@
 /** What goes in and comes out of `codehost publish`. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import type { Gov } from '../../governance/context.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { codehostBase } from '../context.js'
@@ -82,7 +81,7 @@ const publishDocument = ({ job, way, branch, url, preview }: Published): Publish
 
 /** From a folder to a pull request, or one half of that way. */
 export const codehostPublish = contract({
-  name: 'codehost.publish', version: 1, output: publishShape, toDocument: publishDocument,
+  name: 'codehost.publish', output: publishShape, toDocument: publishDocument,
   input: closedObject({
     /** The folder, or with `preview_digest` the job. */
     target: text,

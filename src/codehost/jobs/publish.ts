@@ -4,7 +4,7 @@
  * that `approve`, `run` and `resume` are.
  */
 import { fail } from '../../base/errors.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { CodehostContext } from '../context.js'
 import { approveJob, requirePreview } from './approve.js'
 import { isGivenUpPartly, needsApprovalAgain, requireOwnJob } from './change.js'

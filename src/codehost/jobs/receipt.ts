@@ -4,7 +4,7 @@
  * caller and no hand-written row makes one (C-059 to C-069).
  */
 import * as v from 'valibot'
-import { count, counted, sha256, text } from '../../base/fields.js'
+import { count, counted, sha256, text } from '../../base/schema.js'
 import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'

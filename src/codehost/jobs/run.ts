@@ -1,8 +1,7 @@
 /** Running jobs: one that was approved, one that goes on, or all that wait for a scheduled run. */
 import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import { nowIso, type Gov } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'

@@ -11,9 +11,7 @@ export interface ScannedFile extends ScannedBytes {
 }
 
 /** A file that differs from the base; `before` is what the base has there. */
-export interface Change extends ScannedFile {
-  readonly before: Leaf | null
-}
+export interface Change extends ScannedFile { readonly before: Leaf | null }
 
 const byPath = (a: ScannedFile, b: ScannedFile): number =>
   Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))

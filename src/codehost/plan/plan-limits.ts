@@ -18,8 +18,6 @@ export const postLimits = {
   growthIdsMax: 400,
   /** Milliseconds between two POSTs to a host that is not loopback. */
   spacingMs: 1000,
-  /** Milliseconds that one POST may take. */
-  postWaitMs: 60_000,
 } as const
 
 /** Milliseconds of the one window in which a publication's closing reads. */

@@ -3,7 +3,7 @@
  * anything, and what it writes when nothing of it is left (C-079, C-265, C-267).
  */
 import * as v from 'valibot'
-import { count, sha256 } from '../../base/fields.js'
+import { count, sha256 } from '../../base/schema.js'
 import { isolationClaim, recoveryContract } from './producer-limits.js'
 
 const text = v.pipe(v.string(), v.maxLength(4096))

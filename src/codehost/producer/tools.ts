@@ -11,7 +11,6 @@ import { thisPlatform } from '../../base/platform/this-platform.js'
 import { supervisorEnvironment } from './git-command.js'
 import { programDigest } from './program-digest.js'
 
-/** A program by its file. */
 interface Tool {
   readonly path: string
   readonly sha256: string

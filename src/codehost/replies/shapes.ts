@@ -3,8 +3,7 @@
  * let go, since hosts add members at any time.
  */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
-import { replyObject, strictInteger } from '../../base/schema.js'
+import { replyObject, strictInteger, nullableText, text } from '../../base/schema.js'
 import { isObjectId } from '../git/object-id.js'
 import { treeModes, typeOfMode } from '../git/tree-entry.js'
 

@@ -1,8 +1,7 @@
 /** What `edge capture` takes and gives. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { counted, iso, nullableText, sha256 } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, counted, iso, nullableText, sha256 } from '../../base/schema.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { evictionShape } from './spool/evictions.js'
 import { countsShape, requestIdShape } from './spool/item.js'
@@ -59,6 +58,6 @@ const documentOf = ({ facts, outcome, counts, evicted }: Added): CaptureDocument
 })
 
 export const edgeCapture = contract({
-  name: 'edge.capture', version: 1, input: inputShape, output: outputShape,
+  name: 'edge.capture', input: inputShape, output: outputShape,
   toDocument: documentOf,
 })

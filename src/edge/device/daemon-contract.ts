@@ -1,8 +1,7 @@
 /** What `edge daemon` tells, one document a line. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, counted, iso, nullableText } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, count, counted, iso, nullableText } from '../../base/schema.js'
 import { evictionShape, type Eviction } from './spool/evictions.js'
 import { countsShape } from './spool/item.js'
 import type { SpoolCounts } from './spool/spool.js'
@@ -65,6 +64,6 @@ const nothing = {
 
 /** Sending what waits, until it is told to stop. */
 export const edgeDaemon = contract({
-  name: 'edge.daemon', version: 1, input: inputShape, output: lineShape, lines: true,
+  name: 'edge.daemon', input: inputShape, output: lineShape, lines: true,
   toDocument: (told: DaemonEvent): DaemonDocument => ({ ...nothing, ...told }),
 })

@@ -327,7 +327,6 @@ class Daemon {
   }
 }
 
-/** What could not be sent, and why. */
 interface Failed {
   readonly reason: string
   readonly entry: Entry | null

@@ -5,7 +5,6 @@
 import type { HttpsReply } from '../../net/types.js'
 import { endsPairing, errorCodeOf, knowsNot } from './reaction.js'
 
-/** What became of telling it. */
 type Told =
   | { readonly kind: 'nothing' | 'told' }
   /** The credential counts no more. */

@@ -4,9 +4,8 @@
  * before the first byte.
  */
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import { replyObject } from '../../base/schema.js'
+import { replyObject, count } from '../../base/schema.js'
 import { createPinnedClient } from '../../net/client.js'
 import { ContactError } from '../../net/contact-error.js'
 import { isDelimited, parseReply } from '../../net/reply.js'

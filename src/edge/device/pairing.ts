@@ -5,9 +5,8 @@
  */
 import { lstatSync } from 'node:fs'
 import * as v from 'valibot'
-import { iso } from '../../base/fields.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import { closedObject, parseClosed } from '../../base/schema.js'
+import { closedObject, parseClosed, iso } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { orIoFailure, publish, readWhole, type Files } from '../../state/files.js'
 

@@ -4,9 +4,8 @@
  * other request ever gets it (S-028, S-040).
  */
 import * as v from 'valibot'
-import { count, counted } from '../../base/fields.js'
 import { SallyportError } from '../../base/errors.js'
-import { closedObject, parseClosed } from '../../base/schema.js'
+import { closedObject, parseClosed, count, counted } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { orIoFailure, publish, readWhole, type Files } from '../../state/files.js'
 import { requestIdShape } from './spool/item.js'

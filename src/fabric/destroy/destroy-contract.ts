@@ -1,8 +1,7 @@
 /** What goes in and comes out of destroying a state. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, text } from '../../base/fields.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, count, iso, text } from '../../base/schema.js'
 import { nullableCommand, sentence } from '../../base/told.js'
 import { amountMicrousdMax } from '../../governance/ledger/ledger-limits.js'
 
@@ -65,12 +64,10 @@ export const openSumRange = { min: 0, max: amountMicrousdMax } as const
 /** Destroying a state that its name and what is open of it acknowledge. */
 export const stateDestroy = contract({
   name: 'state.destroy',
-  version: 1,
   input: closedObject({
     acknowledged_destroy: v.optional(v.string()),
     acknowledged_open_microusd: v.optional(strictInteger(openSumRange.min, openSumRange.max)),
     dry_run: v.optional(v.boolean()),
   }),
   output: shape,
-  toDocument: (found: StateDestroyDocument) => found,
 })

@@ -5,9 +5,8 @@
  */
 import { fail } from '../../base/errors.js'
 import { heldFiles, heldText, holdAllGuards } from '../../governance/all-guards.js'
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { revokePolicy } from '../../governance/policy/revoke.js'
-import type { Session } from '../../governance/session/types.js'
 import { destroyState as removeState, type Destroyed } from '../../state/care/destroy.js'
 import { destructionAt, type Destruction } from '../../state/destruction.js'
 import { nodeFiles, orIoFailure } from '../../state/files.js'

@@ -1,9 +1,8 @@
 /** What comes out of explaining an id. No content, no key, no question. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { command, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 
 const factShape = v.union([v.string(), v.number(), v.boolean(), v.null()])
 
@@ -17,7 +16,6 @@ const eventShape = v.strictObject({
   audit: nullableText,
   facts: v.record(text, factShape),
 })
-/** One thing that happened. */
 export type HistoryEvent = v.InferOutput<typeof eventShape>
 
 const explainedShape = v.strictObject({
@@ -48,7 +46,6 @@ export interface ExplainedId {
 /** Explaining an id, whole or short. */
 export const explainId = contract({
   name: 'explain',
-  version: 1,
   input: closedObject({ id: v.string() }),
   output: v.strictObject({
     id: text,

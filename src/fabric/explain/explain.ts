@@ -19,9 +19,7 @@ import { moneyKinds } from './money.js'
 import { peopleKinds } from './people.js'
 
 /** A type of ids with one of those that explain it. */
-interface Named extends ExplainedKind {
-  readonly prefix: string
-}
+interface Named extends ExplainedKind { readonly prefix: string }
 
 /** Whether a text may be an id of this type, by how it begins. */
 const mayBe = (prefix: string, given: string): boolean =>

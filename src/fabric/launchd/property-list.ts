@@ -5,9 +5,7 @@ import { build, parse } from 'plist'
 export type PropertyValue =
   | string | number | boolean | readonly PropertyValue[] | PropertyDict
 /** A dictionary of it. */
-export interface PropertyDict {
-  readonly [key: string]: PropertyValue
-}
+export interface PropertyDict { readonly [key: string]: PropertyValue }
 
 /** A property list with a comment of one line, free of double hyphens, before its root. */
 export const propertyListText = (list: PropertyDict, comment: string): string => {

@@ -1,6 +1,6 @@
 /** Making the state directory of a machine that is part of a shared state. */
 import { fail } from '../../base/errors.js'
-import { appendAudit } from '../../governance/audit.js'
+import { appendAudit, machineJoinedRow } from '../../governance/audit.js'
 import { nowIso } from '../../governance/context.js'
 import { followWitness } from '../../governance/policy/witness.js'
 import { isStateAt } from '../../state/paths.js'
@@ -24,7 +24,7 @@ const recordJoined = (store: PlacedStore): Promise<void> =>
   store.transact('machine join', (tx) => {
     const { machine, machineName: name } = store.settings
     appendAudit(tx, nowIso(store), {
-      what: 'machine.joined', principal: null, root: null, subject: machine, facts: { name },
+      what: machineJoinedRow, principal: null, root: null, subject: machine, facts: { name },
     })
   })
 

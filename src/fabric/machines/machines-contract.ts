@@ -1,8 +1,7 @@
 /** What goes in and comes out of the operations on machines of a shared state. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../base/contract.js'
-import { count, iso, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { contract } from '../../base/contract.js'
+import { closedObject, count, iso, text } from '../../base/schema.js'
 import { command } from '../../base/told.js'
 import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'
 
@@ -41,8 +40,6 @@ const documentOf = ({ row, here }: Listed): MachineDocument => ({
 /** Every machine, retired ones among them, in the order of their joining. */
 export const machineList = contract({
   name: 'machine.list',
-  version: 1,
-  input: noInput,
   output: v.array(machineShape),
   toDocument: ({ rows, here }: {
     readonly rows: readonly MachineRow[]; readonly here: string
@@ -51,7 +48,6 @@ export const machineList = contract({
 
 export const machineRetire = contract({
   name: 'machine.retire',
-  version: 1,
   input: closedObject({ name: v.string() }),
   output: v.strictObject({
     machine: machineShape,
@@ -73,7 +69,6 @@ export const machineRetire = contract({
 /** Inviting a machine: `to` is the file that is written. */
 export const machineInvite = contract({
   name: 'machine.invite',
-  version: 1,
   input: closedObject({ name: v.string(), to: v.string(), passphrase: v.string() }),
   output: v.strictObject({
     name: text,
@@ -126,7 +121,6 @@ const sharedDocument = (made: SharedHere) => ({
 /** Joining a shared state; the invitation is a file, read strictly. */
 export const machineJoin = contract({
   name: 'machine.join',
-  version: 1,
   input: closedObject({ file: v.string() }),
   output: sharedShape,
   toDocument: sharedDocument,
@@ -135,7 +129,6 @@ export const machineJoin = contract({
 /** Giving a directory as it stands to a place that machines share. */
 export const stateShare = contract({
   name: 'state.share',
-  version: 1,
   input: closedObject({ address: v.string() }),
   output: sharedShape,
   toDocument: sharedDocument,
@@ -144,8 +137,6 @@ export const stateShare = contract({
 /** Taking a shared state back into the directory of this machine. */
 export const stateUnshare = contract({
   name: 'state.unshare',
-  version: 1,
-  input: noInput,
   output: v.strictObject({
     state_dir: text, store_id: text,
     /** Where it was kept until now. */
@@ -160,7 +151,6 @@ export const stateUnshare = contract({
 /** Going on at a server that another one took over from. */
 export const stateAcceptServer = contract({
   name: 'state.accept_server',
-  version: 1,
   input: closedObject({ without: v.optional(v.array(v.string())) }),
   output: v.strictObject({
     /** False where the server was known and lacked nothing. */

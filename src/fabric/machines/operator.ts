@@ -2,11 +2,10 @@
  * Who decides where nobody can sign in: a login is a record, and a server that is not accepted, or
  * that a state was taken back from, takes none. An owner proves himself as at a login then.
  */
-import type { Gov } from '../../governance/context.js'
+import type { Gov, Session } from '../../governance/context.js'
 import { collections, type Principal } from '../../governance/rows.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import { noteRefusal, proveOwner, type LoginRequest } from '../../governance/session/login.js'
-import type { Session } from '../../governance/session/types.js'
 import { fail } from '../../base/errors.js'
 import type { Tx } from '../../state/types.js'
 

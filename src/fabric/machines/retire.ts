@@ -1,13 +1,15 @@
 /** Retiring a machine of a shared state: nothing of it is taken any more, its leases run out. */
 import { fail } from '../../base/errors.js'
-import { appendAudit, machineRetiredRow } from '../../governance/audit.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import {
+  appendAudit, joinedMachines, machineRetiredRow, retiredMachines,
+} from '../../governance/audit.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
 import { firstMachine } from '../../state/first-machine.js'
 import { requireNotBehind } from '../../state/place/behind.js'
 import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'
+import type { View } from '../../state/types.js'
 import { listMachines, sharedOf } from './shared.js'
 
 /** A machine that is to be retired, and the one that asks. */
@@ -36,6 +38,24 @@ export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring>
 }
 
 /**
+ * What rows call a machine. The one that shared the state has not joined; who was cut off before it
+ * could say that it had came later.
+ */
+const nameOf = async (gov: Gov, { machine }: MachineRow): Promise<string> => {
+  const joined = new Set(joinedMachines(await gov.store.fresh()))
+  const { rows } = await listMachines(gov.store)
+  const founder = rows.find((row) => !joined.has(row.machine))
+  return founder?.machine === machine ? firstMachine : machine
+}
+
+/**
+ * Whether rows say that a machine was retired, and who has what rested on it: of a state that was
+ * shared again the one alone says nothing, and where a server was accepted the other one does not.
+ */
+const isRecorded = (view: View, { machine }: MachineRow, from: string): boolean =>
+  retiredMachines(view).includes(machine) && isHandedOver(view, from)
+
+/**
  * Retires it, then records who did: in force as soon as the place has answered. What rested on its
  * folders is this machine's from then on, and is told as missing where it is. One that was retired
  * before stays as it is, and nothing is recorded but what was cut off then: until it is, nobody has
@@ -45,9 +65,8 @@ export const retireMachine = async (
   gov: Gov, session: Session, { row, here }: Retiring,
 ): Promise<Retiring & { readonly retired: boolean; readonly left: LeftUnderWay }> => {
   const { place, stops, replica } = sharedOf(gov.store)
-  const [founder] = (await listMachines(gov.store)).rows
-  const from = founder?.machine === row.machine ? firstMachine : row.machine
-  if (row.retired !== null && isHandedOver(await gov.store.fresh(), from)) {
+  const from = await nameOf(gov, row)
+  if (row.retired !== null && isRecorded(await gov.store.fresh(), row, from)) {
     return { row, here, retired: false, left: await place.retire(row.machine) }
   }
   // Asked before, too: what is retired stays so, whether or not it comes to be recorded.

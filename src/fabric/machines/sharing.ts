@@ -2,15 +2,15 @@
 import { fail } from '../../base/errors.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { gatherBound } from '../../governance/machine-bound.js'
-import type { Session } from '../../governance/session/types.js'
 import { directoryOf } from '../../state/directory.js'
 import type { FileStore } from '../../state/file-store.js'
 import { parsePlaceAddress } from '../../state/place/address.js'
 import type { Reaching } from '../../state/place/share.js'
 import { isEnded, shareDirectory, unshareDirectory } from '../../state/place/sharing.js'
 import type { Tx } from '../../state/types.js'
+import { stateRules } from '../state-rules.js'
 import type { SharedHere } from './machines-contract.js'
 import { operatorOf, requireOperator, type Operator } from './operator.js'
 import { factsOf } from './shared-here.js'
@@ -72,6 +72,6 @@ export const unshareState = async (gov: Gov, operator: Operator): Promise<Shared
     await record(gov, operator, { what: 'state.unshared', name: store.settings.machineName })
   }
   const before = factsOf(store)
-  await unshareDirectory(store)
+  await unshareDirectory(store, (await stateRules()).referenced)
   return before
 }

@@ -33,9 +33,7 @@ export const foldersNamed = (process: NamesPlaces, name: string): Folders => {
 }
 
 /** A process and the folders that are in force in it. */
-export interface Placed extends NamesPlaces {
-  readonly places: Folders
-}
+export interface Placed extends NamesPlaces { readonly places: Folders }
 
 /**
  * The name of the state that is in force, however it was said; null where it has none. A file that

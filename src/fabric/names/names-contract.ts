@@ -1,8 +1,7 @@
 /** What goes in and comes out of the operations on names of states. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../base/contract.js'
-import { text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { contract } from '../../base/contract.js'
+import { closedObject, text } from '../../base/schema.js'
 import { command, commandLine } from '../../base/told.js'
 import { isStateAt } from '../../state/paths.js'
 import type { NamedState } from './file.js'
@@ -30,7 +29,7 @@ const entryOf = ({ path, named }: Entry) => {
 }
 
 export const atAdd = contract({
-  name: 'at.add', version: 1,
+  name: 'at.add',
   input: closedObject({ name: v.string(), dir: v.string() }),
   output: v.strictObject({
     ...entryShape,
@@ -45,7 +44,7 @@ export const atAdd = contract({
 })
 
 export const atRemove = contract({
-  name: 'at.remove', version: 1,
+  name: 'at.remove',
   input: closedObject({ name: v.string() }),
   output: v.strictObject(entryShape),
   toDocument: entryOf,
@@ -60,8 +59,7 @@ export type ListedName = v.InferOutput<typeof listedShape>
 
 /** All names, in their order; `inForce`: the one of this line, or none. */
 export const atList = contract({
-  name: 'at.list', version: 1,
-  input: noInput,
+  name: 'at.list',
   output: v.array(listedShape),
   toDocument: ({ path, names, inForce }: {
     readonly path: string

@@ -1,8 +1,8 @@
 /** What comes out of a look at what an operator has to know first. Nothing in it is a secret. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, nullableText, text } from '../../base/schema.js'
 import { command } from '../../base/told.js'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { deviceDocument, deviceShape } from '../../edge/edge-contract.js'
 import type { DeviceFacts } from '../../edge/device-facts.js'
 import { waitingShape, type Waiting } from '../../governance/waiting.js'
@@ -73,8 +73,6 @@ export interface Overview {
 /** A look at what waits, what is new, what it cost, what is allowed, and who sends. */
 export const overviewShow = contract({
   name: 'overview',
-  version: 1,
-  input: noInput,
   output: v.strictObject({
     checked_at: text,
     owner: text,

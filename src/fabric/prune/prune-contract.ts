@@ -1,10 +1,9 @@
 /** What goes in and comes out of a prune. */
 import * as v from 'valibot'
-import { count, text } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
 import { contract } from '../../base/contract.js'
 import { unitMs } from '../../base/duration.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, count, text } from '../../base/schema.js'
 
 /** Ages that may be asked for, milliseconds: from a day on, since minutes and months look alike. */
 export const pruneAge = { min: unitMs.d, max: 36_500 * unitMs.d } as const
@@ -44,7 +43,6 @@ export type StatePruneDocument = v.InferOutput<typeof shape>
 /** Removing what is older than so many milliseconds, or a copy aside by its name. */
 export const statePrune = contract({
   name: 'state.prune',
-  version: 1,
   input: closedObject({
     older_than: v.optional(strictInteger(pruneAge.min, pruneAge.max)),
     dry_run: v.optional(v.boolean()),
@@ -52,7 +50,6 @@ export const statePrune = contract({
     aside: v.optional(v.string()),
   }),
   output: shape,
-  toDocument: (found: StatePruneDocument) => found,
   failure: ({ left_at_place: left }) => (left === null ? null : fail.partial(
     'files_left_at_place', 'Sealed files whose rows are gone may still lie at the place.', {
       reason: left.why, details: { files: left.files },

@@ -11,10 +11,9 @@ import { newId } from '../../base/ids.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { CapabilityRows, IdleRows, Registry } from '../../governance/capability.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { artifactsOfTask, type TaskAge } from '../../governance/retention/tasks.js'
 import { collections } from '../../governance/rows.js'
-import type { Session } from '../../governance/session/types.js'
 import { dropStored, sweepStored, type DroppedFile } from '../../state/care/drop-stored.js'
 import {
   asideNotFound, dropAsides, finishedAsides, isFinishedAside,

@@ -1,13 +1,12 @@
 /** The tasks of a prune: which may go, and taking them away slice by slice. */
 import { dropRoute } from '../../contact/routes.js'
 import type { Registry } from '../../governance/capability.js'
-import { nowIso, type Gov } from '../../governance/context.js'
+import { nowIso, type Gov, type Session } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import {
   countPruned, dropTask, mayTaskGo, type DroppedArtifact, type TaskAge,
 } from '../../governance/retention/tasks.js'
 import { collections, type Task, type TaskPrune } from '../../governance/rows.js'
-import type { Session } from '../../governance/session/types.js'
 import { foldMeanwhile } from '../../state/care/forget.js'
 import type { Tx, View } from '../../state/types.js'
 import { DroppedNames } from './dropped.js'

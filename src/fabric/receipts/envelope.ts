@@ -5,7 +5,7 @@
  */
 import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import * as v from 'valibot'
-import { text } from '../../base/fields.js'
+import { text } from '../../base/schema.js'
 
 /** The type of what the envelope holds: an in-toto statement. */
 export const payloadType = 'application/vnd.in-toto+json'

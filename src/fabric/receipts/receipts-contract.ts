@@ -1,8 +1,7 @@
 /** What goes in and comes out of receipts that others can check. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../base/contract.js'
-import { sha256, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { contract } from '../../base/contract.js'
+import { closedObject, sha256, text } from '../../base/schema.js'
 import { envelopeShape } from './envelope.js'
 import type { CheckedReceipt, MadeReceipt } from './receipts.js'
 import { statementShape, type Statement } from './statement.js'
@@ -16,7 +15,7 @@ const saidEntries = { what, id, facts, content: subject, proves }
 const saidOf = ({ subject: content, predicate: said }: Statement) => ({ ...said, content })
 
 export const receiptExport = contract({
-  name: 'receipt.export', version: 1,
+  name: 'receipt.export',
   input: closedObject({ id: text }),
   output: v.strictObject({
     ...saidEntries,
@@ -32,15 +31,14 @@ export const receiptExport = contract({
 
 /** The public half of the key that they are signed with. */
 export const receiptKey = contract({
-  name: 'receipt.key', version: 1,
-  input: noInput,
+  name: 'receipt.key',
   output: v.strictObject({ key_id: sha256, algorithm: v.literal('ed25519'), public_key_pem: text }),
   toDocument: (half: { readonly id: string; readonly pem: string }) =>
     ({ key_id: half.id, algorithm: 'ed25519' as const, public_key_pem: half.pem }),
 })
 
 export const receiptVerify = contract({
-  name: 'receipt.verify', version: 1,
+  name: 'receipt.verify',
   input: closedObject({ receipt: text, key: text }),
   output: v.strictObject({
     verified: v.literal(true),

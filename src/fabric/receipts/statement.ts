@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../../base/canonical.js'
-import { sha256, text } from '../../base/fields.js'
+import { sha256, text } from '../../base/schema.js'
 import type { Receipted } from '../../governance/receipted.js'
 
 /** What a receipt proves, and what not. It is signed with it. */

@@ -1,7 +1,7 @@
 /** What comes out of being led through a set-up: what stands, step by step. */
 import * as v from 'valibot'
 import { command, sentence } from '../../base/told.js'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { fail } from '../../base/errors.js'
 
 /** The steps, in the order in which one needs the other. */
@@ -36,10 +36,7 @@ export type SetupDocument = v.InferOutput<typeof shape>
 /** Being led through. */
 export const setup = contract({
   name: 'setup',
-  version: 1,
-  input: noInput,
   output: shape,
-  toDocument: (document: SetupDocument) => document,
   failure: ({ steps }) => {
     const failed = steps.filter((one) => one.failed).map(({ step }) => step)
     return failed.length === 0 ? null : fail.failed(

@@ -1,6 +1,8 @@
 /** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
 import { existsSync } from 'node:fs'
 import { alphaReasons, type AlphaReasonCode } from '../../alpha/readiness.js'
+import { projectGateway } from '../../gateway/projection.js'
+import { gatewayFacts } from '../../gateway/readiness.js'
 import type { StatusLine } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
@@ -37,15 +39,38 @@ export const statusWithoutState: SetupStatus = {
   timers: open('it needs a state', false),
 }
 
-/** The sentence of a reason, in the words of whichever capability has it. */
-const reasonText = (code: string): string =>
-  (Object.hasOwn(alphaReasons, code) ? alphaReasons[code as AlphaReasonCode].text
-    : gateTextOf(code)?.text) ?? code.replaceAll('_', ' ')
+const withoutStop = (text: string): string => text.replace(/\.$/, '')
 
-const ofLine = (line: StatusLine | undefined, possible: boolean): StepStatus => {
+/** Questions have words of their own for what is told of them; the other two share theirs. */
+const alphaText = (code: string): string | undefined =>
+  (Object.hasOwn(alphaReasons, code) ? alphaReasons[code as AlphaReasonCode].text : undefined)
+
+const ofLine = (
+  line: StatusLine | undefined, possible: boolean,
+  textOf: (code: string) => string | undefined = (code) => gateTextOf(code)?.text,
+): StepStatus => {
   const { status = 'not known', reason_code: code = null, reason } = line ?? {}
-  const why = code === null ? '' : `: ${(reason ?? reasonText(code)).replace(/\.$/, '')}`
+  const why = code === null ? ''
+    : `: ${withoutStop(reason ?? textOf(code) ?? code.replaceAll('_', ' '))}`
   return { done: status === 'configured', told: `${status}${why}`, possible }
+}
+
+/** Its slots, too: one that is set and closed is not done, and what is not set is told. */
+const gatewayOf = (gov: Gov, line: StatusLine | undefined, possible: boolean): StepStatus => {
+  const standing = ofLine(line, possible)
+  const { gateway } = projectGateway(gatewayFacts(gov, gov.store.read(), routePlaces(gov).gateway))
+  if (!standing.done || gateway === null) return standing
+  const slots = Object.values(gateway.slots)
+  const closed = slots.find(({ model, status }) => model !== null && status !== 'configured')
+  if (closed !== undefined) {
+    return open(`${closed.slot}: ${withoutStop(closed.reason ?? closed.status)}`, possible)
+  }
+  const names = (isSet: boolean): string =>
+    slots.filter(({ model }) => (model !== null) === isSet)
+      .map(({ slot }) => (slot === 'report' && !isSet ? 'report (for digests)' : slot)).join(', ')
+  const [set, left] = [names(true), names(false)]
+  if (set === '') return open('no slot is set', possible)
+  return { ...standing, told: left === '' ? set : `${set}; not set: ${left}` }
 }
 
 const proofOf = (gov: Gov, possible: boolean): StepStatus => {
@@ -81,8 +106,8 @@ export const setupStatus = async (
       told: `${at === null ? '' : `${at}, `}${dir}, sealed for ${profile}`,
     },
     session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
-    alpha: ofLine(lines['alpha'], isLoggedIn),
-    gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,
+    alpha: ofLine(lines['alpha'], isLoggedIn, alphaText),
+    gateway: hasGateway ? gatewayOf(gov, lines['gateway'], isLoggedIn) : noGateway,
     shots: shotsOf(folder, lines['shots'], isLoggedIn),
     proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
     // All that they run is about screenshots.

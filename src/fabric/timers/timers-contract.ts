@@ -1,8 +1,7 @@
 /** What comes out of looking after timers. Nothing in it is a secret. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
-import { contract, noInput } from '../../base/contract.js'
-import { closedObject } from '../../base/schema.js'
+import { contract } from '../../base/contract.js'
+import { closedObject, count, nullableText, text } from '../../base/schema.js'
 import { publicPlaceShape } from '../../net/public-place.js'
 import { slotNames } from '../../gateway/constants.js'
 import { timerNames } from './jobs.js'
@@ -59,11 +58,9 @@ const timersShape = v.strictObject({
 /** What is installed and what it last did. */
 export type Timers = v.InferOutput<typeof timersShape>
 
-const parts = {
-  document: 'timers', version: 1, output: timersShape, toDocument: (timers: Timers) => timers,
-} as const
+const parts = { document: 'timers', output: timersShape } as const
 
-export const timersShow = contract({ ...parts, name: 'timers.show', input: noInput })
+export const timersShow = contract({ ...parts, name: 'timers.show' })
 
 export const timersInstall = contract({
   ...parts,
@@ -84,7 +81,7 @@ export const timersInstall = contract({
   }),
 })
 
-export const timersRemove = contract({ ...parts, name: 'timers.remove', input: noInput })
+export const timersRemove = contract({ ...parts, name: 'timers.remove' })
 
 /** The part of the answer that comes out of the state. */
 export type TimerStatus = Pick<Timers, 'last_runs' | 'last_failures' | 'proofs' | 'renew_proof'>

@@ -4,7 +4,7 @@
  * digest is refused here; nothing that may have been sent is ever sent again by itself.
  */
 import * as v from 'valibot'
-import { sha256 } from '../../base/fields.js'
+import { sha256 } from '../../base/schema.js'
 import { fail } from '../../base/errors.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import { noteNamed } from '../../governance/session/named.js'

@@ -20,8 +20,6 @@ export interface AcceptedReply {
   readonly content: string
   readonly model: string
   readonly provider: string
-  /** The model stopped at its length limit. */
-  readonly truncated: boolean
   /** Why it says that it stopped. */
   readonly finish: FinishReason | null
 }

@@ -6,7 +6,7 @@
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { count, iso, text } from '../../base/fields.js'
+import { count, iso, text } from '../../base/schema.js'
 import { waitOf, type RetryAfter } from '../../net/retry-after.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayLimits, slotNames, type SlotName } from '../constants.js'

@@ -25,9 +25,7 @@ const replyReasons = [
 type ReplyReason = (typeof replyReasons)[number] | `http_status_${number}`
 
 /** A charge with the digest of the bytes that carried it. */
-export interface ReplyCost extends UsageCost {
-  readonly responseSha256: string
-}
+export interface ReplyCost extends UsageCost { readonly responseSha256: string }
 
 /** The verdict on one reply. */
 export interface ReplyVerdict {
@@ -95,7 +93,7 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
   const read = contentOf(message)
   return typeof read === 'string'
     ? read
-    : { ...read, model, provider, truncated: finish === 'length', finish: finishReasonOf(finish) }
+    : { ...read, model, provider, finish: finishReasonOf(finish) }
 }
 
 /** Judges one reply. Total: it never throws on any reply. Raw bytes are counted before parsing. */

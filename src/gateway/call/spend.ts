@@ -6,7 +6,7 @@
  * full bound: too much, never too little.
  */
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { isoFromMs } from '../../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, type GatewayPurpose } from '../constants.js'

@@ -4,7 +4,7 @@
  * Rows tell facts only; what follows from them says `range.ts`.
  */
 import * as v from 'valibot'
-import { count, iso, text } from '../../base/fields.js'
+import { count, iso, text } from '../../base/schema.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 
 const openShape = v.strictObject({

@@ -24,7 +24,6 @@ const keysShape = v.strictObject({
 /** Listing ranges of keys that damage took, and releasing one. */
 export const stateKeys = contract({
   name: 'state.keys',
-  version: 1,
   input: closedObject({ release: v.optional(v.string()) }),
   output: keysShape,
   toDocument: ({ ranges, released }: {

@@ -10,10 +10,9 @@ import { digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import type { Entry, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
-import { nowIso, type Gov } from '../context.js'
+import { nowIso, type Gov, type Session } from '../context.js'
 import { collections, type LostKeys } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
-import type { Session } from '../session/types.js'
 
 const markDigits = 12
 

@@ -1,10 +1,10 @@
 /** A task of the board as a document: content-safe, in the specification's field names. */
 import * as v from 'valibot'
-import { nullableText } from '../../base/fields.js'
+import { nullableText } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
 import { findReservation } from '../ledger/find-reservation.js'
 import { collections, taskStates, type Task } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { requestsShape } from '../stops/requests.js'
 import { taskAccess } from './visible-tasks.js'
 

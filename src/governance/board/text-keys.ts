@@ -8,7 +8,7 @@ import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import type { Store } from '../../state/types.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 
 /** Longest text, bytes of UTF-8. */
 export const keyTextBytesMax = 200

@@ -20,7 +20,7 @@ import {
   collections, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, type Job, type Task,
   type TaskState,
 } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { findTask } from './place.js'
 import { isSpent } from './states.js'
 

@@ -4,7 +4,7 @@
  * the same row, which is the only place where such a consent lies (C-001, C-003, C-030).
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../base/schema.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { byTail } from '../by-tail.js'
 

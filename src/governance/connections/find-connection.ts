@@ -1,10 +1,9 @@
 /** Finding connections, and how what they allow stands at one moment. */
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { policyHead } from '../policy/head.js'
 import { liveRoot } from '../session/live.js'
-import type { Session } from '../session/types.js'
 import { orUndefined } from '../judge/fact.js'
 import { pendingStops } from '../stops/pending.js'
 import type { LyingStop } from '../../state/stop-board.js'

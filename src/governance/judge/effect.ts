@@ -42,12 +42,8 @@ export const effectCase = (
   return { moment, task, fixed, claim: { request: parsed, route } }
 }
 
-interface TaskCase extends EffectCase {
-  readonly task: Task
-}
-interface ClaimCase extends TaskCase {
-  readonly request: TrustRequest
-}
+interface TaskCase extends EffectCase { readonly task: Task }
+interface ClaimCase extends TaskCase { readonly request: TrustRequest }
 
 const taskPart = (one: EffectCase): TaskCase | null =>
   (one.task === undefined ? null : { ...one, task: one.task })

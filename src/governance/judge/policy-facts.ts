@@ -3,9 +3,7 @@ import type { PolicyBlock } from '../policy/policy-status.js'
 import { always, type Denial, type Fact } from './fact.js'
 
 /** Why the policy forbids contact; null when it does not. */
-interface PolicyCase {
-  readonly block: PolicyBlock
-}
+interface PolicyCase { readonly block: PolicyBlock }
 
 type BlockName = NonNullable<PolicyBlock>
 

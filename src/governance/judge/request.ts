@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { fail } from '../../base/errors.js'
 import { provenanceShape, runtimeShape, type RouteName, type Runtime } from '../rows.js'
 

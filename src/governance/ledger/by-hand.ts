@@ -7,7 +7,7 @@ import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import type { Reservation } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { amountMicrousdMax, checkAmount } from './ledger-limits.js'
 import { manualSource } from './machine.js'
 import { requireOwnReservation } from './own.js'
@@ -25,9 +25,7 @@ export interface FoundAmount {
 }
 
 /** The same of one operation. */
-interface ManualSettlement extends FoundAmount {
-  readonly operationId: string
-}
+interface ManualSettlement extends FoundAmount { readonly operationId: string }
 
 /**
  * An operator clears the unknown charge of an own operation with the amount that was really

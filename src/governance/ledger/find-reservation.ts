@@ -4,7 +4,6 @@ import {
   collections, reservationsByOverrun, reservationsByState, type LedgerAccount, type Reservation,
 } from '../rows.js'
 import { requireAccount } from './account.js'
-import type { LedgerDocument } from './ledger-contract.js'
 import { evidenceText } from './machine.js'
 
 /** settled + held + unknown of an account. */
@@ -12,7 +11,7 @@ export const consumedOf = (account: LedgerAccount): number =>
   account.settled_microusd + account.held_microusd + account.unknown_microusd
 
 /** The balances of the one ledger. Throws `blocked` when there is none, or more than one. */
-export const balances = (view: View): NonNullable<LedgerDocument['ledger']> => {
+export const balances = (view: View) => {
   const account = requireAccount(view)
   const consumed = consumedOf(account)
   return {
@@ -43,7 +42,7 @@ export const unknownCharges = (view: View): number =>
   lookUp(view, collections.openReservations, reservationsByState, { under: ['unknown'] }).length
 
 /** Balances and counts. Throws `blocked` when there is more than one ledger. */
-export const ledgerStatus = (view: View): LedgerDocument => {
+export const ledgerStatus = (view: View) => {
   const count = (state: Reservation['state']): number =>
     lookUp(view, collections.openReservations, reservationsByState, { under: [state] }).length
   return {

@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on the one ledger. */
 import * as v from 'valibot'
-import { contract, noInput, type Stamped } from '../../base/contract.js'
+import { contract, type Stamped } from '../../base/contract.js'
 import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
@@ -68,19 +68,11 @@ const ledgerShape = v.strictObject({
 export type LedgerDocument = v.InferOutput<typeof ledgerShape>
 
 /** Reading balances and what is open. */
-export const ledgerShow = contract({
-  name: 'ledger.show',
-  document: 'ledger',
-  version: 1,
-  input: noInput,
-  output: ledgerShape,
-  toDocument: (standing: LedgerDocument) => standing,
-})
+export const ledgerShow = contract({ name: 'ledger.show', document: 'ledger', output: ledgerShape })
 
 /** Reservations of the operator and of disabled owners, newest first. */
 export const ledgerReservations = contract({
   name: 'ledger.reservations',
-  version: 1,
   input: closedObject({
     all: v.optional(v.boolean()), limit: strictInteger(1, 10_000), after: behindRow('op'),
   }),
@@ -90,7 +82,7 @@ export const ledgerReservations = contract({
 })
 
 const oneReservation = {
-  document: 'reservation', version: 1, output: reservationShape,
+  document: 'reservation', output: reservationShape,
   // A charge that a person decided about is known.
   toDocument: (reservation: Reservation) => reservationDocument(reservation),
 } as const
@@ -114,7 +106,7 @@ export const reasonOfWhere = (where: string): string | null => {
 }
 
 /** Settling one unknown charge by hand; its document is the reservation. */
-const settleOne = contract({ ...oneReservation, name: 'ledger.settle', input: noInput })
+const settleOne = contract({ ...oneReservation, name: 'ledger.settle' })
 
 const settledShape = v.strictObject({
   /** What was settled, newest operation first, all of it in one record. */
@@ -129,10 +121,7 @@ export type SettledDocument = v.InferOutput<typeof settledShape>
 export type SettleDocument = Stamped<ReservationDocument> | SettledDocument
 
 /** What settled: one charge, or several together. */
-type Settled = Reservation | {
-  readonly settled: readonly Reservation[]
-  readonly more: boolean
-}
+type Settled = Reservation | { readonly settled: readonly Reservation[]; readonly more: boolean }
 
 /**
  * Settling unknown charges by hand, micro-USD: one by its operation or all that `where` selects. Of
@@ -140,7 +129,6 @@ type Settled = Reservation | {
  */
 export const ledgerSettle = contract({
   name: 'ledger.settle',
-  version: 1,
   input: closedObject({
     operation: v.optional(v.string()),
     where: v.optional(v.pipe(v.string(), v.regex(statusForm))),

@@ -2,7 +2,7 @@ import { fail } from '../../base/errors.js'
 import { rowsUnder, walkIndex } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { collections, reservationsByOwner, reservationsByState, type Reservation } from '../rows.js'
-import type { Session } from '../session/types.js'
+import type { Session } from '../context.js'
 import { requireBound, type Binding } from './post.js'
 import { findReservation, overrunsToReview, unknownReason } from './find-reservation.js'
 

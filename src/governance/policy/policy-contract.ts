@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on the one policy. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { Consent, PolicyRevision } from '../rows.js'
 import { underWayError } from '../stops/act.js'
@@ -8,7 +8,6 @@ import { requestsDocument, requestsShape } from '../stops/requests.js'
 import type { Revoked } from './revoke.js'
 import type { PolicyStatus } from './policy-status.js'
 
-/** A published policy revision. */
 const policyShape = v.strictObject({
   revision: v.number(),
   state: v.picklist(['active', 'revoked']),
@@ -57,8 +56,6 @@ export interface PolicyShow {
 
 export const policyShow = contract({
   name: 'policy.show',
-  version: 1,
-  input: noInput,
   output: standingShape,
   toDocument: ({ standing, consents }: PolicyShow) => ({
     policy: policyDocument(standing.head),
@@ -102,8 +99,6 @@ export type PolicyRevokedDocument = v.InferOutput<typeof revokedShape>
 /** Stopping every route. A process that does not answer makes it a failure. */
 export const policyRevoke = contract({
   name: 'policy.revoke',
-  version: 1,
-  input: noInput,
   output: revokedShape,
   toDocument: ({ stop, policy, why, reached }: Revoked) => ({
     state: 'revoked' as const,
@@ -125,7 +120,6 @@ export const policyRevoke = contract({
 /** The published revisions, newest first. */
 export const policyHistory = contract({
   name: 'policy.history',
-  version: 1,
   input: closedObject({
     limit: strictInteger(1, 100_000),
     after: v.optional(strictInteger(1, Number.MAX_SAFE_INTEGER)),

@@ -1,14 +1,13 @@
 import { fail } from '../../base/errors.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { collections, rootsByToken, type Root } from '../rows.js'
 import { stopCovering } from '../stops/pending.js'
 import { offRoutes, stoppedError, stopsEverybody } from '../stops/stop.js'
 import { touchLastUse } from './last-use.js'
 import { requireLiveRow, sessionMoment } from './live.js'
 import { isToken, sameDigest, tokenDigest } from './token.js'
-import type { Session } from './types.js'
 
 /**
  * The root that a token belongs to, live or not. It is found by the digest under the store's key,

@@ -4,11 +4,9 @@ import { documents } from '../../state/each.js'
 import { rowsOfEntries, rowsUnder, walkIndex } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { collections, rootsByEnd, rootsByOwner, rootsUnended, type Root } from '../rows.js'
-import { sessionFacts } from './live.js'
-import type { SessionDocument } from './session-contract.js'
-import type { Session } from './types.js'
+import { sessionFacts, type SessionFacts } from './live.js'
 
 /** Why a root ended. */
 type EndReason = 'logout' | 'replaced' | 'revoked' | 'principal_disabled'
@@ -88,10 +86,10 @@ const rootsOf = (
 /** Sessions of the operator, or of every owner with `all`, or the live ones; newest first. */
 export const listSessions = (
   gov: Gov, view: View, session: Session, filter: SessionFilter = {},
-): readonly SessionDocument[] => {
+): readonly SessionFacts[] => {
   const { all = false, live = false, after, limit = Number.POSITIVE_INFINITY } = filter
-  const listed = (roots: Iterable<Root>): SessionDocument[] => {
-    const found: SessionDocument[] = []
+  const listed = (roots: Iterable<Root>): SessionFacts[] => {
+    const found: SessionFacts[] = []
     for (const root of roots) {
       const facts = sessionFacts(view, gov, root)
       if (facts.live || !live) found.push(facts)

@@ -10,11 +10,9 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { placeOf, type Gov, type Place } from '../context.js'
+import { placeOf, type Gov, type Place, type Session } from '../context.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { readLastUse } from './last-use.js'
-import type { SessionDocument } from './session-contract.js'
-import type { Session } from './types.js'
 
 /** How far the wall clock may lie behind the newest use before a session is refused. */
 export const clockStepBackMsMax = 60_000
@@ -123,7 +121,7 @@ const isLive = (view: View, root: Root, moment: SessionMoment): boolean => {
 }
 
 /** What the world sees of a root. */
-export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionDocument => {
+export const sessionFacts = (view: View, at: Gov | Place, root: Root) => {
   // One look for all: with two of them a session could end between its times and `live`.
   const moment = sessionMoment(at, root.root_id)
   const used = newestUseMs(root, moment.lastUseMs)
@@ -140,3 +138,4 @@ export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionDo
     live: isLive(view, root, moment),
   }
 }
+export type SessionFacts = ReturnType<typeof sessionFacts>

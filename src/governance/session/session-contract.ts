@@ -1,9 +1,8 @@
 /** What goes in and comes out of logging in and out, and of the operations on sessions. */
 import * as v from 'valibot'
-import { nullableText } from '../../base/fields.js'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import { pageFields } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, nullableText } from '../../base/schema.js'
 import type { Recorded } from '../stops/act.js'
 import { requestsOf, requestsShape } from '../stops/requests.js'
 import { sessionLimits } from './login.js'
@@ -41,7 +40,6 @@ const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
 /** Opening a session; idle time and life in milliseconds. */
 export const sessionLogin = contract({
   name: 'login',
-  version: 1,
   input: closedObject({
     owner: v.optional(v.string()),
     passphrase: v.optional(v.string()),
@@ -61,8 +59,6 @@ const logoutShape = v.strictObject({
 })
 export const sessionLogout = contract({
   name: 'logout',
-  version: 1,
-  input: noInput,
   output: logoutShape,
   toDocument: ({ ended, rootId, recorded }: {
     readonly ended: boolean; readonly rootId: string | null; readonly recorded: Recorded | null
@@ -72,8 +68,6 @@ export const sessionLogout = contract({
 const showShape = v.strictObject({ root: sessionShape })
 export const sessionShow = contract({
   name: 'session.show',
-  version: 1,
-  input: noInput,
   output: showShape,
   toDocument: (root: SessionDocument) => ({ root }),
 })
@@ -81,7 +75,6 @@ export const sessionShow = contract({
 /** Sessions of the operator or of every owner, newest first. */
 export const sessionList = contract({
   name: 'session.list',
-  version: 1,
   input: closedObject({
     all: v.optional(v.boolean()), live: v.optional(v.boolean()),
     ...pageFields('root'),
@@ -97,7 +90,6 @@ const revokedShape = v.strictObject({
 })
 export const sessionRevoke = contract({
   name: 'session.revoke',
-  version: 1,
   input: closedObject({ session: v.string() }),
   output: revokedShape,
   toDocument: ({ session, ended, recorded }: {

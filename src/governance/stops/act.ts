@@ -8,17 +8,19 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { Stop } from '../../state/stop-board.js'
 import { requireSound } from '../anchored.js'
-import type { Gov } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
-import type { Session } from '../session/types.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
 import type { FenceWatch, Holds } from '../../state/holds/holds.js'
 import { requireInReach } from './in-reach.js'
 import { recordStops } from './record.js'
 import { covers, type Aim, type Party } from './stop.js'
 
-/** How long a fence is tried for that somebody holds, milliseconds. */
-export const fenceWaitMs = 2_000
+/** Times of a stop, ms; tests lengthen them where an answer is expected of a busy machine. */
+export const stopTimes = {
+  /** How long a fence is tried for that somebody holds. */
+  fenceWaitMs: 2_000,
+}
 
 /** Makes a stop; it is in force once its board has taken it. */
 export const newStop = (clock: Clock, aim: Aim, by: Stop['by']): Stop =>
@@ -39,7 +41,7 @@ export const reachStopped = (
 ): Promise<Reached> => watched.reach((facts) => {
   const party = partyOfFence(facts)
   return stops.some((stop) => covers(stop, party))
-}, fenceWaitMs)
+}, stopTimes.fenceWaitMs)
 
 /**
  * Puts stops into force by `put`, and finds what was on its way of everything that they cover. Of

@@ -2,14 +2,12 @@
 import { fail } from '../../base/errors.js'
 import { lookUp } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
-import { nowIso, type Gov } from '../context.js'
+import { nowIso, type Gov, type Session } from '../context.js'
 import { disabledForGood, isDisabledForGood, requireDisablable } from '../principals.js'
 import { collections, rootsUnended, type Principal, type Root } from '../rows.js'
 import { rootOfToken } from '../session/authenticate.js'
 import { dropLastUse } from '../session/last-use.js'
-import { requireRootRow, sessionFacts } from '../session/live.js'
-import type { SessionDocument } from '../session/session-contract.js'
-import type { Session } from '../session/types.js'
+import { requireRootRow, sessionFacts, type SessionFacts } from '../session/live.js'
 import { askedThrough, stopNow, type Recorded } from './act.js'
 
 /** What every act here answers besides its own. */
@@ -79,7 +77,7 @@ export const logout = async (
  */
 export const revokeSession = async (
   gov: Gov, session: Session, rootId: string,
-): Promise<{ readonly session: SessionDocument; readonly ended: boolean } & InForce> => {
+): Promise<{ readonly session: SessionFacts; readonly ended: boolean } & InForce> => {
   const rootRow = (): Root => {
     const row = gov.store.read().get(collections.roots, rootId)
     if (row !== undefined) return row

@@ -66,13 +66,10 @@ const saveStops = {
   saved_connection: 'connection',
 } as const satisfies Readonly<Record<string, keyof Party>>
 
-/** A kind of stop that a save puts. */
 type SaveStop = keyof typeof saveStops
 
 /** What a save closes. */
-export interface SaveAim extends Aim {
-  readonly kind: SaveStop
-}
+export interface SaveAim extends Aim { readonly kind: SaveStop }
 
 /** Whether a kind of stop is put by a save, and spent by its record alone. */
 export const isOfSave = (kind: string): kind is SaveStop => Object.hasOwn(saveStops, kind)

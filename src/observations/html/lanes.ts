@@ -51,9 +51,7 @@ const shortName = (name: string): string => {
   return chars.length <= nameMax ? name : `${chars.slice(0, nameMax).join('')}…`
 }
 
-interface RunBar extends Bar {
-  readonly status: string
-}
+interface RunBar extends Bar { readonly status: string }
 
 const runBars = (report: ScreenReport, zone: Zone, day: string): RunBar[] => {
   const named = report.course.runs.length <= namedMax

@@ -11,9 +11,7 @@ export interface PageWriting {
 }
 
 /** Which pages of other periods lie beside the one that is written. */
-export interface PagesBeside {
-  has(name: string): boolean
-}
+export interface PagesBeside { has(name: string): boolean }
 
 /** As where the state is the one that everybody means. */
 export const plainWriting: PageWriting = { carried: nothingCarried }

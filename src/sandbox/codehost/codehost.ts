@@ -46,9 +46,7 @@ interface CodehostOptions {
 }
 
 /** The code host and what it keeps. */
-export interface Codehost extends ServiceModule {
-  readonly store: CodehostStore
-}
+export interface Codehost extends ServiceModule { readonly store: CodehostStore }
 
 type Role = 'writer' | 'reader' | 'stranger'
 

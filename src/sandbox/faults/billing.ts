@@ -1,48 +1,34 @@
 import { Lexeme } from '../lexeme.js'
 import type { JsonObject } from '../types.js'
+import { drop, set } from './change.js'
 import type { FaultCall, FaultSpec } from './spec.js'
 
 const billing = (
-  name: string,
-  summary: string,
-  apply: (call: FaultCall) => void,
-  value?: FaultSpec['value'],
+  name: string, summary: string, apply: (call: FaultCall) => void, value?: FaultSpec['value'],
 ): FaultSpec => ({
-  name: `billing_${name}`,
-  summary: `billing: ${summary}`,
-  route: 'billing',
-  services: ['provider'],
-  stage: 'members',
-  ...(value === undefined ? {} : { value }),
-  apply,
+  name: `billing_${name}`, summary: `billing: ${summary}`,
+  route: 'billing', services: ['provider'], stage: 'members',
+  ...(value === undefined ? {} : { value }), apply,
 })
+
+const envelope = (name: string, summary: string, change: (json: JsonObject) => void): FaultSpec =>
+  billing(name, summary, ({ draft }) => change(draft.json))
 
 const entriesOf = (json: JsonObject): JsonObject[] => (json.requests ?? []) as JsonObject[]
 
 const entry = (
-  name: string,
-  summary: string,
-  change: (entry: JsonObject, value: number) => void,
+  name: string, summary: string, change: (entry: JsonObject, value: number) => void,
   value?: FaultSpec['value'],
 ): FaultSpec =>
-  billing(
-    name,
-    summary,
-    (call) => {
-      for (const one of entriesOf(call.draft.json)) change(one, call.value)
-    },
-    value,
-  )
+  billing(name, summary, (call) => {
+    for (const one of entriesOf(call.draft.json)) change(one, call.value)
+  }, value)
 
 const cost = (name: string, summary: string, lexeme: string): FaultSpec =>
-  entry(name, summary, (one) => {
-    one.costNanoUsd = new Lexeme(lexeme)
-  })
+  entry(name, summary, set({ costNanoUsd: new Lexeme(lexeme) }))
 
 const warning = (name: string, summary: string, value: unknown): FaultSpec =>
-  entry(`warning_${name}`, summary, (one) => {
-    one.warning = value
-  })
+  entry(`warning_${name}`, summary, set({ warning: value }))
 
 const otherUuid = '9d7f0d0e-3c7b-5a41-8f0e-0d6f3a2b1c00'
 
@@ -54,9 +40,7 @@ const failWith500 = ({ draft }: FaultCall): void => {
 }
 
 const envelopeFaults: readonly FaultSpec[] = [
-  billing('no_entry', 'no entry at all', ({ draft }) => {
-    draft.json.requests = []
-  }),
+  envelope('no_entry', 'no entry at all', set({ requests: [] })),
   billing('no_entry_once', 'no entry on the first attempt, then the truth', (call) => {
     if (firstAttempt(call)) call.draft.json.requests = []
   }),
@@ -66,24 +50,17 @@ const envelopeFaults: readonly FaultSpec[] = [
   billing('bare_list', 'the list under another name', ({ draft }) => {
     draft.json = { data: draft.json.requests }
   }),
-  billing('error_beside', 'an error beside the list', ({ draft }) => {
-    draft.json.error = { message: 'sandbox fault', code: 500 }
+  envelope('error_beside', 'an error beside the list',
+    set({ error: { message: 'sandbox fault', code: 500 } })),
+  envelope('error_null', 'an error of null beside the list', set({ error: null })),
+  envelope('duplicate_entry', 'the entry twice', (json) => {
+    json.requests = entriesOf(json).flatMap((one) => [one, { ...one }])
   }),
-  billing('error_null', 'an error of null beside the list', ({ draft }) => {
-    draft.json.error = null
+  envelope('extra_entry', 'a second entry for another id', (json) => {
+    json.requests = [...entriesOf(json), { requestId: otherUuid, costNanoUsd: 1000 }]
   }),
-  billing('duplicate_entry', 'the entry twice', ({ draft }) => {
-    draft.json.requests = entriesOf(draft.json).flatMap((one) => [one, { ...one }])
-  }),
-  billing('extra_entry', 'a second entry for another id', ({ draft }) => {
-    draft.json.requests = [...entriesOf(draft.json), { requestId: otherUuid, costNanoUsd: 1000 }]
-  }),
-  entry('other_id', 'one entry, for another id', (one) => {
-    one.requestId = otherUuid
-  }),
-  entry('no_request_id', 'an entry without its id', (one) => {
-    delete one.requestId
-  }),
+  entry('other_id', 'one entry, for another id', set({ requestId: otherUuid })),
+  entry('no_request_id', 'an entry without its id', drop('requestId')),
   entry('uppercase_id', 'the right id in capitals', (one) => {
     one.requestId = String(one.requestId).toUpperCase()
   }),
@@ -94,9 +71,7 @@ const envelopeFaults: readonly FaultSpec[] = [
 ]
 
 const costFaults: readonly FaultSpec[] = [
-  entry('no_cost', 'an entry without a cost', (one) => {
-    delete one.costNanoUsd
-  }),
+  entry('no_cost', 'an entry without a cost', drop('costNanoUsd')),
   cost('negative', 'a cost of -1', '-1'),
   cost('negative_zero', 'a cost written -0', '-0'),
   cost('above_range', 'a cost one above the range', '1000000000001'),
@@ -114,22 +89,12 @@ const costFaults: readonly FaultSpec[] = [
     for (const one of entriesOf(call.draft.json)) one.costNanoUsd = 0
   }),
   cost('zero_always', 'a cost of 0', '0'),
-  entry(
-    'cost',
-    'a cost of your choice',
-    (one, value) => {
-      one.costNanoUsd = value
-    },
-    { meaning: 'nano-USD', fallback: 1000 },
-  ),
-  entry(
-    'overrun',
-    'a cost one micro-dollar above a bound',
-    (one, value) => {
-      one.costNanoUsd = (value + 1) * 1000
-    },
-    { meaning: 'the bound in micro-USD', fallback: 100_000 },
-  ),
+  entry('cost', 'a cost of your choice', (one, value) => {
+    one.costNanoUsd = value
+  }, { meaning: 'nano-USD', fallback: 1000 }),
+  entry('overrun', 'a cost one micro-dollar above a bound', (one, value) => {
+    one.costNanoUsd = (value + 1) * 1000
+  }, { meaning: 'the bound in micro-USD', fallback: 100_000 }),
 ]
 
 const warningFaults: readonly FaultSpec[] = [
@@ -144,8 +109,5 @@ const warningFaults: readonly FaultSpec[] = [
 ]
 
 /** Faults in what billing says. */
-export const billingFaults: readonly FaultSpec[] = [
-  ...envelopeFaults,
-  ...costFaults,
-  ...warningFaults,
-]
+export const billingFaults: readonly FaultSpec[] =
+  [...envelopeFaults, ...costFaults, ...warningFaults]

@@ -36,7 +36,6 @@ export interface FaultBoard extends Faults {
   strike(request: SeenRequest, draft: Draft, origin: string, due: readonly Due[]): Buffer
 }
 
-/** A fault that strikes a request. */
 interface Due {
   readonly spec: FaultSpec
   readonly value: number | undefined

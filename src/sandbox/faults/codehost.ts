@@ -1,6 +1,7 @@
 /** Faults of the code host: what a host refuses, loses, or tells otherwise than it is. */
 import { isObject } from '../json.js'
 import type { Draft, FaultRoute, JsonObject } from '../types.js'
+import { drop, set } from './change.js'
 import type { FaultCall, FaultSpec } from './spec.js'
 
 const otherId = 'deadbeef'.repeat(5)
@@ -119,13 +120,9 @@ const refusals: readonly FaultSpec[] = [
   },
 ]
 
-const errorBeside = (json: JsonObject): void => {
-  json.error = { message: 'sandbox fault' }
-}
+const errorBeside = set({ error: { message: 'sandbox fault' } })
 
-const errorOfNull = (json: JsonObject): void => {
-  json.error = null
-}
+const errorOfNull = set({ error: null })
 
 const objects: readonly FaultSpec[] = [
   members('write_error_beside', 'host_write', 'a creation that is done: an error in its reply',
@@ -159,9 +156,7 @@ const objects: readonly FaultSpec[] = [
       if (json.created_at !== undefined) json.created_at = '2020-01-02T03:04:05Z'
     }),
   members('write_no_time', 'host_write',
-    'a creation that is done: the reply tells no time of it', (json) => {
-      delete json.created_at
-    }),
+    'a creation that is done: the reply tells no time of it', drop('created_at')),
   members('write_no_author', 'host_write',
     'a creation that is done: the reply names nobody as its maker', (json) => {
       if (json.user !== undefined) json.user = null
@@ -182,13 +177,10 @@ const objects: readonly FaultSpec[] = [
     const last = rows(json).at(-1)
     if (isObject(last)) last.sha = otherId
   }),
-  members('blob_other_bytes', 'blob', 'other bytes under the id that was asked for', (json) => {
-    json.content = 'b3RoZXIK\n'
-    json.size = 6
-  }),
-  members('commit_other_message', 'commit', 'another message under the id', (json) => {
-    json.message = 'Another message'
-  }),
+  members('blob_other_bytes', 'blob', 'other bytes under the id that was asked for',
+    set({ content: 'b3RoZXIK\n', size: 6 })),
+  members('commit_other_message', 'commit', 'another message under the id',
+    set({ message: 'Another message' })),
   members('ref_moved', 'ref', 'the branch points somewhere else', (json) => {
     sideOf(json, 'object').sha = otherId
   }),
@@ -198,21 +190,15 @@ const talk: readonly FaultSpec[] = [
   members('repository_renumbered', 'repository', 'another repository under the name', (json) => {
     json.id = Number(json.id) + 1
   }),
-  members('repository_archived', 'repository', 'the repository is archived', (json) => {
-    json.archived = true
-  }),
+  members('repository_archived', 'repository', 'the repository is archived',
+    set({ archived: true })),
   members('repository_no_push', 'repository', 'the token may not push there', (json) => {
     json.permissions = { ...sideOf(json, 'permissions'), push: false }
   }),
-  members('pull_closed', 'pull', 'the pull request is closed', (json) => {
-    json.state = 'closed'
-  }),
-  members('pull_draft', 'pull', 'the pull request is a draft', (json) => {
-    json.draft = true
-  }),
-  members('pull_retitled', 'pull', 'the pull request has another title', (json) => {
-    json.title = 'Another title'
-  }),
+  members('pull_closed', 'pull', 'the pull request is closed', set({ state: 'closed' })),
+  members('pull_draft', 'pull', 'the pull request is a draft', set({ draft: true })),
+  members('pull_retitled', 'pull', 'the pull request has another title',
+    set({ title: 'Another title' })),
   {
     ...members('pull_counts', 'pull', 'the pull request tells another number of files',
       () => undefined),
@@ -224,12 +210,9 @@ const talk: readonly FaultSpec[] = [
   members('pull_moved', 'pull', 'the pull request has another head', (json) => {
     sideOf(json, 'head').sha = otherId
   }),
-  members('issue_elsewhere', 'issue', 'the issue is one of another repository', (json) => {
-    json.repository_url = 'https://127.0.0.1/repos/other/place'
-  }),
-  members('read_no_time', 'host_read', 'a read: no time of what is told', (json) => {
-    delete json.created_at
-  }),
+  members('issue_elsewhere', 'issue', 'the issue is one of another repository',
+    set({ repository_url: 'https://127.0.0.1/repos/other/place' })),
+  members('read_no_time', 'host_read', 'a read: no time of what is told', drop('created_at')),
   members('read_old_time', 'host_read', 'a read: what is told was made long ago', (json) => {
     if (json.created_at !== undefined) json.created_at = '2020-01-02T03:04:05Z'
   }),
@@ -254,9 +237,7 @@ const talk: readonly FaultSpec[] = [
   members('read_no_author', 'host_read', 'a read: nobody is told as the maker', (json) => {
     if (json.user !== undefined) json.user = null
   }),
-  members('issue_other_body', 'issue', 'the issue has another text', (json) => {
-    json.body = 'Another text'
-  }),
+  members('issue_other_body', 'issue', 'the issue has another text', set({ body: 'Another text' })),
   members('comment_elsewhere', 'comment', 'the comment belongs to another issue', (json) => {
     json.issue_url = `${String(json.issue_url)}0`
   }),

@@ -23,9 +23,7 @@ const header = (draft: Draft, name: string, value: string): void => {
 }
 
 const mode = (name: WirePlan['mode'], summary: string): PlainFault => ({
-  name,
-  summary,
-  stage: 'wire',
+  name, summary, stage: 'wire',
   apply: ({ draft }) => {
     draft.wire.mode = name
   },
@@ -85,23 +83,15 @@ const oversize = (framing: 'length' | 'chunked'): PlainFault => ({
   },
 })
 
-const text = (name: string, summary: string, to: (body: string) => string): PlainFault => ({
-  name,
-  summary,
-  stage: 'bytes',
-  apply: ({ draft }) => {
-    draft.bytes = Buffer.from(to(bodyBytes(draft).toString('utf8')))
-  },
-})
-
 const bytes = (name: string, summary: string, to: (body: Buffer) => Buffer): PlainFault => ({
-  name,
-  summary,
-  stage: 'bytes',
+  name, summary, stage: 'bytes',
   apply: ({ draft }) => {
     draft.bytes = to(bodyBytes(draft))
   },
 })
+
+const text = (name: string, summary: string, to: (body: string) => string): PlainFault =>
+  bytes(name, summary, (body) => Buffer.from(to(body.toString('utf8'))))
 
 /** The honest reply behind another first line. */
 const firstLine = (name: string, summary: string, line: string): PlainFault => ({
@@ -116,9 +106,7 @@ const firstLine = (name: string, summary: string, line: string): PlainFault => (
 
 const plain: readonly PlainFault[] = [
   {
-    name: 'delay',
-    summary: 'the reply comes late, whole and correct',
-    stage: 'wire',
+    name: 'delay', summary: 'the reply comes late, whole and correct', stage: 'wire',
     value: { meaning: 'milliseconds', fallback: 2000 },
     apply: ({ draft, value }) => {
       draft.wire.delayMs = value
@@ -127,9 +115,7 @@ const plain: readonly PlainFault[] = [
   mode('hang_before_headers', 'the request is read and never answered'),
   mode('hang_mid_body', 'half of the body, then silence on an open connection'),
   {
-    name: 'drip',
-    summary: 'the body one byte at a time',
-    stage: 'wire',
+    name: 'drip', summary: 'the body one byte at a time', stage: 'wire',
     value: { meaning: 'milliseconds between bytes', fallback: 250 },
     apply: ({ draft, value }) => {
       draft.wire.mode = 'drip'
@@ -144,18 +130,15 @@ const plain: readonly PlainFault[] = [
   firstLine('foreign', 'one of another protocol', 'ICE/1.0 200 OK'),
   firstLine('nul', 'one with a NUL in its words', 'HTTP/1.1 200 O\0K'),
   {
-    name: 'switching',
+    name: 'switching', stage: 'wire',
     summary: 'the protocol is switched, and the connection stays open',
-    stage: 'wire',
     apply: ({ draft }) => {
       const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: upgrade', 'Upgrade: other']
       draft.wire.raw = { verbatim: `${lines.join('\r\n')}\r\n\r\n`, end: 'hang' }
     },
   },
   {
-    name: 'chunked',
-    summary: 'correct, in HTTP chunks without a length',
-    stage: 'wire',
+    name: 'chunked', summary: 'correct, in HTTP chunks without a length', stage: 'wire',
     apply: ({ draft }) => {
       draft.wire.framing = 'chunked'
     },
@@ -164,14 +147,8 @@ const plain: readonly PlainFault[] = [
   encoding('gzip', 'gzip', gzipSync),
   encoding('br', 'br', brotliCompressSync),
   encoding('deflate', 'deflate', deflateSync),
-  {
-    name: 'encoding_unnamed_gzip',
-    summary: 'the body is gzip and no header says so',
-    stage: 'bytes',
-    apply: ({ draft }) => {
-      draft.bytes = gzipSync(bodyBytes(draft))
-    },
-  },
+  bytes('encoding_unnamed_gzip', 'the body is gzip and no header says so', (body) =>
+    gzipSync(body)),
   oversize('length'),
   oversize('chunked'),
   ...[400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504].map(status),
@@ -184,23 +161,17 @@ const plain: readonly PlainFault[] = [
     return first === null ? body : `{${first[1]},${body.slice(1)}`
   }),
   text('deep', 'a member nested 2,000 levels deep', (body) =>
-    body.replace('{', `{"deep":${'['.repeat(2000)}${']'.repeat(2000)},`),
-  ),
+    body.replace('{', `{"deep":${'['.repeat(2000)}${']'.repeat(2000)},`)),
   bytes('bom', 'a byte order mark before the body', (body) =>
-    Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), body]),
-  ),
+    Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), body])),
   bytes('bad_utf8', 'a member holding a byte that is not UTF-8', (body) =>
-    Buffer.concat([Buffer.from('{"x":"'), Buffer.of(0xff), Buffer.from('",'), body.subarray(1)]),
-  ),
+    Buffer.concat([Buffer.from('{"x":"'), Buffer.of(0xff), Buffer.from('",'), body.subarray(1)])),
   text('lone_surrogate', 'a member holding half of a surrogate pair', (body) =>
-    body.replace('{', '{"x":"\\ud800",'),
-  ),
+    body.replace('{', '{"x":"\\ud800",')),
 ]
 
 const forCompletion = (fault: PlainFault): FaultSpec => ({
-  ...fault,
-  route: 'completion',
-  services: ['provider', 'gateway'],
+  ...fault, route: 'completion', services: ['provider', 'gateway'],
 })
 
 const forBilling = ({ billingFallback, ...fault }: PlainFault): FaultSpec => ({
@@ -208,10 +179,8 @@ const forBilling = ({ billingFallback, ...fault }: PlainFault): FaultSpec => ({
   ...(fault.value === undefined
     ? {}
     : { value: { ...fault.value, fallback: billingFallback ?? fault.value.fallback } }),
-  name: `billing_${fault.name}`,
-  summary: `billing: ${fault.summary}`,
-  route: 'billing',
-  services: ['provider'],
+  name: `billing_${fault.name}`, summary: `billing: ${fault.summary}`,
+  route: 'billing', services: ['provider'],
 })
 
 const hostFallback = 1024 * 1024 + 1

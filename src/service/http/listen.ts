@@ -2,6 +2,7 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { errnoOf } from '../../base/errno.js'
 import { fail } from '../../base/errors.js'
 
 /** A server that is not listening yet. */
@@ -11,9 +12,6 @@ const families = ['127.0.0.1', '::1'] as const
 /** How a machine without IPv6 refuses to listen on ::1. */
 const noV6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])
 const freeTriesMax = 8
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
 
 const listening = (server: AnyServer, how: object): Promise<AddressInfo | string | null> =>
   new Promise((resolve, reject) => {
@@ -49,7 +47,7 @@ const listenOn = async (make: () => AnyServer, port: number): Promise<readonly A
       chosen = (address as AddressInfo).port
       servers.push(server)
     } catch (error) {
-      if (host === '::1' && servers.length > 0 && noV6.has(codeOf(error))) continue
+      if (host === '::1' && servers.length > 0 && noV6.has(errnoOf(error))) continue
       await Promise.all(servers.map(closeServer))
       throw error
     }
@@ -78,7 +76,7 @@ export const listenLoopback = async (
       const servers = await listenOn(make, port ?? 0)
       return { port: portOf(servers), servers }
     } catch (error) {
-      if (codeOf(error) !== 'EADDRINUSE') throw error
+      if (errnoOf(error) !== 'EADDRINUSE') throw error
       if (port !== null) throw taken(port)
       if (tries >= freeTriesMax) throw error
     }

@@ -10,9 +10,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-interface Told {
-  readonly error?: { readonly message: string, readonly hint: string | null }
-}
+interface Told { readonly error?: { readonly message: string, readonly hint: string | null } }
 
 let token: string | null = null
 

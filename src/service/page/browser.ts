@@ -38,9 +38,7 @@ export interface Control extends Part {
 }
 
 /** Bytes with their type. */
-export interface Bytes {
-  readonly size: number
-}
+export interface Bytes { readonly size: number }
 
 /** A picture that was decoded. */
 export interface Bitmap {
@@ -61,9 +59,7 @@ export interface Canvas extends Part {
 }
 
 /** A part that is unfolded or not. */
-export interface Fold extends Part {
-  open: boolean
-}
+export interface Fold extends Part { open: boolean }
 
 /** A key that was pressed. */
 export interface KeyPress {
@@ -82,9 +78,7 @@ export interface Dialog extends Part {
 }
 
 /** A form. */
-export interface Form extends Part {
-  reset(): void
-}
+export interface Form extends Part { reset(): void }
 
 /** Another tab. */
 export interface Tab {
@@ -105,9 +99,7 @@ export interface Browser {
   }
   readonly location: { readonly hash: string }
   readonly history: { replaceState(state: null, unused: string, path: string): void }
-  readonly navigator: {
-    readonly clipboard?: { writeText(text: string): Promise<void> }
-  }
+  readonly navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } }
   readonly fetch: (path: string, how: {
     readonly method: string
     readonly cache: 'no-store'

@@ -104,7 +104,7 @@ const closing = (desk: PageDesk): Endpoint => ({
     const token = bearerOf(request)
     desk.keys.rootOf(token)
     desk.keys.close(token)
-    return { status: 200, body: pageClose.answer(undefined) }
+    return { status: 200, body: pageClose.answer({ closed: true }) }
   },
 })
 

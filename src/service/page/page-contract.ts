@@ -1,16 +1,13 @@
 /** What goes in and comes out of the page's own requests. */
 import * as v from 'valibot'
-import { nullableText, text } from '../../base/fields.js'
 import { command, commandLine } from '../../base/told.js'
-import { contract, noInput } from '../../base/contract.js'
-import { closedObject } from '../../base/schema.js'
+import { contract } from '../../base/contract.js'
+import { closedObject, nullableText, text } from '../../base/schema.js'
 import type { OfferedPage } from './desk.js'
 
 /** A way into the page: where the file with the one-time code lies, never the code. */
 export const pageOffer = contract({
   name: 'page.offer',
-  version: 1,
-  input: noInput,
   output: v.strictObject({ url: text, open_file: text, expires_at: text, pid: v.number() }),
   toDocument: ({ url, openFile, expiresAt }: OfferedPage) =>
     ({ url, open_file: openFile, expires_at: expiresAt, pid: process.pid }),
@@ -19,7 +16,6 @@ export const pageOffer = contract({
 /** Exchanging a code: the one answer that holds a run token. */
 export const pageOpen = contract({
   name: 'page.open',
-  version: 1,
   input: closedObject({ code: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)) }),
   output: v.strictObject({
     token: text,
@@ -38,19 +34,10 @@ export const pageOpen = contract({
 })
 
 /** A one-time path of the report, which a tab of its own shows. */
-export const pageReport = contract({
-  name: 'page.report',
-  version: 1,
-  input: noInput,
-  output: v.strictObject({ path: text }),
-  toDocument: (offered: { readonly path: string }) => offered,
-})
+export const pageReport = contract({ name: 'page.report', output: v.strictObject({ path: text }) })
 
 /** The page says that it is not needed any more. */
 export const pageClose = contract({
   name: 'page.close',
-  version: 1,
-  input: noInput,
   output: v.strictObject({ closed: v.literal(true) }),
-  toDocument: () => ({ closed: true as const }),
 })

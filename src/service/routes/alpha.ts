@@ -21,7 +21,7 @@ import { endedWithin, route, routeOf, smallJson } from '../route-of.js'
 
 /** Making a task: the shape of every capability, of which the text capability takes one. */
 const taskCreate = contract({
-  name: 'task.create', document: 'task', version: 1,
+  name: 'task.create', document: 'task',
   input: closedObject({
     kind: v.literal(alphaCapability, `must be ${alphaCapability}`),
     input_artifact_id: v.string(),

@@ -1,6 +1,6 @@
 /** What was spent and what was done, over HTTP: reading the ledger and the audit. */
 import * as v from 'valibot'
-import { iso } from '../../base/fields.js'
+import { iso } from '../../base/schema.js'
 import { audit, ledger } from '../../fabric/operations/books.js'
 import { refusal } from '../http/refusal.js'
 import { afterField, limitField } from '../query.js'

@@ -103,7 +103,6 @@ const analyzedShape = v.strictObject({
 /** One pass over pending images. */
 export const shotsAnalyze = contract({
   name: 'shots.analyze',
-  version: 1,
   input: closedObject({ limit, include: v.optional(v.picklist(included)) }),
   output: analyzedShape,
   toDocument: (receipt: AnalysisReceipt) => ({
@@ -129,7 +128,6 @@ interface Reanalysis {
 /** One image again, or many of a group; exactly one of `target` and `group`. */
 export const shotsReanalyze = contract({
   name: 'shots.reanalyze',
-  version: 1,
   input: closedObject({
     /** Id of an observation, or the absolute path of a file. */
     target: v.optional(v.string()),

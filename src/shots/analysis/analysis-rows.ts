@@ -1,6 +1,6 @@
 /** Analyses under way: few rows, each gone in the record that ends its call. */
 import * as v from 'valibot'
-import { nullableText } from '../../base/fields.js'
+import { nullableText } from '../../base/schema.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { analysisStatuses } from '../constants.js'
 

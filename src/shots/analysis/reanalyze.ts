@@ -6,8 +6,7 @@
  */
 import { fail, type SallyportError } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
-import { nowIso } from '../../governance/context.js'
-import type { Session } from '../../governance/session/types.js'
+import { nowIso, type Session } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { budgetStatus, callsLeft } from '../budget.js'
 import { isTakenUp } from '../captures/places.js'

@@ -3,7 +3,7 @@
  * the rows say what was described, and what is kept of none is made again from its file.
  */
 import * as v from 'valibot'
-import { count, sha256 } from '../../base/fields.js'
+import { count, sha256 } from '../../base/schema.js'
 import { SallyportError } from '../../base/errors.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { sketchCellsOf, type Sketch } from '../../images/sketch.js'

@@ -5,7 +5,7 @@
  */
 import { fail, type SallyportError } from '../../base/errors.js'
 import { everyEnd } from '../../governance/devices.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import type { CapturingDevice, StoredCaptures } from '../../observations/captures.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'

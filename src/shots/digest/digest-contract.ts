@@ -71,14 +71,12 @@ export const digestFailure = (receipt: DigestReceipt): SallyportError | null =>
 /** One tick of the job, or one window of any age; `retry` only with a window. */
 export const shotsDigest = contract({
   name: 'shots.digest',
-  version: 1,
   input: closedObject({
     /** ISO text, aligned to the windows. */
     window_end: v.optional(v.string()),
     retry: v.optional(v.boolean()),
   }),
   output: digestReceiptShape,
-  toDocument: (receipt: DigestReceipt) => receipt,
   failure: digestFailure,
 })
 
@@ -93,7 +91,6 @@ const isList = (source: readonly Episode[] | OpenedDigest): source is readonly E
 /** Digests, newest window first; or one of them with its text. */
 export const shotsDigests = contract({
   name: 'shots.digests',
-  version: 1,
   input: closedObject({
     episode: v.optional(v.string()),
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),

@@ -3,7 +3,7 @@
  * image, no visible text, nothing of request or reply (S-102, S-103).
  */
 import * as v from 'valibot'
-import { count, iso, sha256, text } from '../../base/fields.js'
+import { count, iso, sha256, text } from '../../base/schema.js'
 import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool } from '../constants.js'

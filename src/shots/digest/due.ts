@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { count, iso } from '../../base/fields.js'
+import { count, iso } from '../../base/schema.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 
 /**

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { count, text } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
-import { closedObject, parseClosed } from '../../base/schema.js'
+import { closedObject, parseClosed, count, text } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'

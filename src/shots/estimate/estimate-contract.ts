@@ -1,8 +1,7 @@
 /** What goes into an estimate of a day and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, count, iso, nullableText, text } from '../../base/schema.js'
 import type { DayEstimate } from './estimate.js'
 
 const nullableCount = v.nullable(count)
@@ -69,7 +68,6 @@ const choicesOf = ({ price, choices }: DayEstimate): EstimateDocument['choices']
 /** What a day of images costs, before it is paid. */
 export const shotsEstimate = contract({
   name: 'shots.estimate',
-  version: 1,
   input: closedObject({
     /** `2026-11-20`; yesterday where it is left out. */
     day: v.optional(v.string()),

@@ -1,6 +1,6 @@
 /** What verbs and the service tell of an observation: local facts, never the semantic analysis. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, nullableText, text } from '../../base/schema.js'
 import {
   analysisStatuses, classifications, edgeSource, reanalyzeReasons, screenshotSource,
 } from '../constants.js'

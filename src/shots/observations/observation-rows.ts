@@ -6,7 +6,7 @@
  * with them.
  */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../base/schema.js'
 import { digestOf } from '../../base/canonical.js'
 import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'

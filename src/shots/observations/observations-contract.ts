@@ -9,7 +9,6 @@ import { listedShape, observationFactsShape, type Listed, type ObservationFacts 
 /** Observations of every folder, newest capture first. */
 export const shotsList = contract({
   name: 'shots.list',
-  version: 1,
   input: closedObject({
     status: v.optional(v.picklist(analysisStatuses)),
     /** ISO text: captured at or after. */
@@ -41,7 +40,6 @@ export interface ShownObservation {
 /** Local facts of one observation. */
 export const shotsShow = contract({
   name: 'shots.show',
-  version: 1,
   input: closedObject({ id: v.string(), analysis: v.optional(v.boolean()) }),
   output: shownShape,
   toDocument: ({ facts, payload }: ShownObservation) =>

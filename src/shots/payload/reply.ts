@@ -9,5 +9,6 @@ type ReplyRefusal = 'reply_model_changed' | 'reply_provider_changed' | 'reply_tr
 export const judgeReply = (reply: AcceptedReply, proof: GatewayProof): ReplyRefusal | null => {
   if (reply.model !== proof.reply_model) return 'reply_model_changed'
   if (reply.provider !== proof.reply_provider) return 'reply_provider_changed'
-  return reply.truncated ? 'reply_truncated' : null
+  // A provider that tells no reason is believed; one that broke off says so by another one.
+  return reply.finish === null || reply.finish === 'stop' ? null : 'reply_truncated'
 }

@@ -8,7 +8,7 @@
 import { sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { imageLimits } from '../../images/image-limits.js'
 import type { View } from '../../state/types.js'
 import { isSourceGone, readForUpload, shownAs } from '../analysis/privacy.js'

@@ -1,6 +1,6 @@
 /** What a pass of the analysis job tells: printed by verbs and stored in its receipt. */
 import * as v from 'valibot'
-import { count, iso, nullableText, text } from '../../base/fields.js'
+import { count, iso, nullableText, text } from '../../base/schema.js'
 import { reanalyzeReasons } from '../constants.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'

@@ -1,6 +1,6 @@
 /** What a pass of the digest job keeps of itself: names, counts and digests, no text. */
 import * as v from 'valibot'
-import { count, iso, nullableText, text } from '../../base/fields.js'
+import { count, iso, nullableText, text } from '../../base/schema.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'
 

@@ -1,6 +1,6 @@
 /** Rows of the receipts of the scheduler jobs; the facts of each job are of a closed shape. */
 import * as v from 'valibot'
-import { count, iso, sha256, text } from '../../base/fields.js'
+import { count, iso, sha256, text } from '../../base/schema.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { storedAnalysisShape } from './analysis.js'
 import { storedDigestShape } from './digest.js'

@@ -1,7 +1,7 @@
 /** What a scan tells: printed by verbs, stored in its receipt; docs/dev/screenshots.md lists it. */
 import * as v from 'valibot'
 import { nextStepShape } from '../../base/error-shape.js'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, nullableText, text } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { fileNameShape } from '../observations/observation-rows.js'
 

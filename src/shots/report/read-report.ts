@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { text } from '../../base/fields.js'
-import { closedObject, parseClosed } from '../../base/schema.js'
+import { closedObject, parseClosed, text } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'

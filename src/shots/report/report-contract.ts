@@ -27,7 +27,6 @@ const conclusionDocument = ({ concluded }: Reported): ReportDocument['conclusion
 /** A report of a period; a conclusion that failed still leaves the report. */
 export const shotsReport = contract({
   name: 'shots.report',
-  version: 1,
   input: closedObject({
     /** ISO text, included; 24 hours ago where it is left out. */
     since: v.optional(v.string()),

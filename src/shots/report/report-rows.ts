@@ -3,7 +3,7 @@
  * can tell how many digests and which observations stand behind it (S-107).
  */
 import * as v from 'valibot'
-import { count, sha256, text } from '../../base/fields.js'
+import { count, sha256, text } from '../../base/schema.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { madeTextEntries } from '../texts/made.js'
 

@@ -4,6 +4,7 @@
  * folder, opens no socket and calls no model (S-146, S-194). A tick that finds nothing new writes
  * no durable byte.
  */
+import { isoWithin } from '../../base/calendar.js'
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
@@ -286,7 +287,7 @@ class Scan {
     const { count: images, newestMs } = listing
     writeLastTick(store.runDir, folderDigest, {
       at, status, scanned: scannedOf(this.#tally), images,
-      newest_at: newestMs === null ? null : isoFromMs(Math.floor(newestMs)),
+      newest_at: newestMs === null ? null : isoWithin(Math.floor(newestMs)),
     })
   }
 

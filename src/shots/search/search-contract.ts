@@ -1,9 +1,8 @@
 /** What goes into a search of what analyses and digests say, and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, nullableText, text } from '../../base/fields.js'
 import { behindRow } from '../../base/page.js'
-import { closedObject, strictInteger } from '../../base/schema.js'
+import { closedObject, strictInteger, count, iso, nullableText, text } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 
 /** Longest text that is looked for, in characters. */
@@ -41,7 +40,6 @@ export type SearchDocument = v.InferOutput<typeof outputShape>
 /** A search of what was bought. */
 export const shotsFind = contract({
   name: 'shots.find',
-  version: 1,
   input: closedObject({
     text: v.pipe(v.string(), v.maxLength(searchCharsMax)),
     /** ISO text: captured, or its window ended, at or after. */

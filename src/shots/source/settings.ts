@@ -5,8 +5,9 @@
  */
 import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
-import { count, iso, text } from '../../base/fields.js'
-import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../../base/schema.js'
+import {
+  closedObject, parseClosed, strictInteger, strictIntegerText, count, iso, text,
+} from '../../base/schema.js'
 import type { CollectionSpec, View } from '../../state/types.js'
 import type { Env } from '../context.js'
 import { folderSetting, folderVariable, shotLimits as limits } from '../constants.js'

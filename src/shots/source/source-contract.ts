@@ -1,23 +1,19 @@
 /** What goes into the settings of the screenshots and what comes out. */
 import { contract } from '../../base/contract.js'
-import { shotsConfigShape, type ShotsConfig } from './config.js'
+import { shotsConfigShape } from './config.js'
 import { settingsChangeShape } from './settings.js'
 
 /** Showing the settings, or saving a change of them; null unsets. */
 export const shotsConfig = contract({
   name: 'shots.config',
-  version: 1,
   input: settingsChangeShape,
   output: shotsConfigShape,
-  toDocument: (config: ShotsConfig) => config,
 })
 
 /** Saving a change of the settings, or filling them in at a terminal. */
 export const shotsSetup = contract({
   name: 'shots.setup',
   document: 'shots.config',
-  version: 1,
   input: settingsChangeShape,
   output: shotsConfigShape,
-  toDocument: (config: ShotsConfig) => config,
 })

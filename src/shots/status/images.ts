@@ -3,7 +3,7 @@
  * and never more entries or time than the budget: what is beyond it is not waited for (S-126).
  */
 import { lstatSync, opendirSync } from 'node:fs'
-import { isoFromMs } from '../../base/clock.js'
+import { isoWithin } from '../../base/calendar.js'
 import { shotLimits } from '../constants.js'
 
 /** What is known of the files of a folder. */
@@ -116,7 +116,7 @@ export const countImages = (
   }
   return {
     images: tally.images,
-    latestAt: tally.latestMs === null ? null : isoFromMs(Math.floor(tally.latestMs)),
+    latestAt: tally.latestMs === null ? null : isoWithin(Math.floor(tally.latestMs)),
     failure: tally.failure,
   }
 }

@@ -1,6 +1,6 @@
 /** The settings status, closed; fields are only ever added. Null: could not be told just now. */
 import * as v from 'valibot'
-import { count, nullableText, text } from '../../base/fields.js'
+import { count, nullableText, text } from '../../base/schema.js'
 import { command } from '../../base/told.js'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
 import { blockedReasonsShape } from '../receipts/analysis.js'

@@ -54,7 +54,6 @@ const oldItem = ({ status, maxAgeMs: most }: AskedStatus): SallyportError | null
 /** One look at folder, observations, analysis and the remote vision route. */
 export const shotsStatus = contract({
   name: 'shots.status',
-  version: 1,
   input: closedObject({
     /** Greatest age of the newest item, milliseconds. */
     max_age_ms: v.optional(strictInteger(maxAgeMs.min, maxAgeMs.max)),

@@ -1,6 +1,6 @@
 /** What a row says of a text that was bought, a digest's or a report's. */
 import * as v from 'valibot'
-import { count, text } from '../../base/fields.js'
+import { count, text } from '../../base/schema.js'
 import { collections } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
 

@@ -35,6 +35,8 @@ export interface TextRoute {
   readonly boundMicrousd: number
 }
 
+const slotNext = 'Run `sallyport gateway setup --slot report --model M --upstream-allow SLUG'
+  + ' --consent gateway.digest`.'
 const proveNext = 'Run `sallyport gateway prove report --if-stale`.'
 
 /**
@@ -43,6 +45,7 @@ const proveNext = 'Run `sallyport gateway prove report --if-stale`.'
  */
 export const textReasonNext = (reason: string, disputed: readonly string[] = []): string => {
   if (isRoomReason(reason)) return roomNext(reason, disputed)
+  if (reason === 'slot_not_set') return slotNext
   if (reason === 'proof_missing' || reason === 'proof_stale') return proveNext
   if (Object.hasOwn(gatewayReasons, reason)) return gatewayReasons[reason as GatewayReasonCode].text
   return gateTextOf(reason)?.next ?? 'See `sallyport shots status`.'
@@ -82,6 +85,19 @@ const caseOf = (ctx: ShotsContext, view: View, purpose: TextPurpose): TextCase =
 export const isTextRouteOpen = (
   ctx: ShotsContext, view: View, purpose: TextPurpose,
 ): boolean => judge(textRoute, caseOf(ctx, view, purpose), 'status').length === 0
+
+/** Why no digest may be written, the proof apart, and what opens that; null where one may be. */
+export const closedDigests = (
+  ctx: ShotsContext, view: View,
+): { readonly reason: string, readonly text: string, readonly next: string } | null => {
+  const [first] = judge(textRoute, caseOf(ctx, view, 'gateway.digest'), 'status')
+  if (first === undefined) return null
+  const reason = toldName(first, buyingToldAs)
+  return {
+    reason, text: gateTextOf(reason)?.text ?? reason,
+    next: reason === 'consent_not_current' ? consentNext('gateway.digest') : textReasonNext(reason),
+  }
+}
 
 /** The route of a purpose. Throws `blocked` `text_route_not_ready` with the first reason. */
 export const requireTextRoute = (

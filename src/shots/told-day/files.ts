@@ -8,13 +8,15 @@ import type { DayEpisode, ToldDay } from './told-day-contract.js'
 const crlf = '\r\n'
 /** What a sheet takes for the beginning of a formula, also behind what it leaves out. */
 const formula = /^[\t\r]|^[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u
+/** Where a sheet that also splits there would begin a cell with a formula. */
+const laterFormula = /([;\t\r\n])(?=[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu
 /** Everything below a space but the line end, and what else breaks a line. */
 const controls = /[\u0000-\u0009\u000b-\u001f\u007f\u0085\u2028\u2029]+/gu
 
 const cell = (value: string | number | null): string => {
   const text = String(value ?? '')
-  const told = formula.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(told) ? `"${told.replaceAll('"', '""')}"` : told
+  const told = (formula.test(text) ? `'${text}` : text).replaceAll(laterFormula, "$1'")
+  return /[",;\t\r\n]/.test(told) ? `"${told.replaceAll('"', '""')}"` : told
 }
 
 const header = [
@@ -56,7 +58,8 @@ const summaryOf = ({ project, application, activity }: DayEpisode): string =>
 
 const eventOf = (one: DayEpisode, storeId: string, now: string): string[] => [
   'BEGIN:VEVENT',
-  `UID:${one.episode_id ?? stamp(one.start)}@${storeId}`,
+  // Of the window, which has one episode: its digest may be written between two exports.
+  `UID:${stamp(one.start)}-${stamp(one.end)}@${storeId}`,
   `DTSTAMP:${stamp(one.written_at ?? now)}`,
   `DTSTART:${stamp(one.start)}`,
   `DTEND:${stamp(one.end)}`,

@@ -5,7 +5,7 @@
 import { isoWithin } from '../../base/calendar.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
-import type { Session } from '../../governance/session/types.js'
+import type { Session } from '../../governance/context.js'
 import { imagesIn } from '../../observations/images.js'
 import {
   namedIn, secondsByPlace, timeSums, type Counted, type TimeSum,

@@ -1,8 +1,7 @@
 /** What goes into a day as the page tells it, and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, nullableText, text } from '../../base/fields.js'
-import { closedObject } from '../../base/schema.js'
+import { closedObject, count, iso, nullableText, text } from '../../base/schema.js'
 
 const sumShape = v.strictObject({ name: text, seconds: count })
 /** How long something was on the screen, as the model named it. */
@@ -95,22 +94,14 @@ const dayShape = v.strictObject({
 export type DayDocument = v.InferOutput<typeof dayShape>
 
 /** One day, for a terminal and scripts. */
-export const shotsDay = contract({
-  name: 'shots.day',
-  version: 1,
-  input: dayInput,
-  output: dayShape,
-  toDocument: (told: DayDocument) => told,
-})
+export const shotsDay = contract({ name: 'shots.day', input: dayInput, output: dayShape })
 
 /** One day, for the page. */
 export const pageDay = contract({
   name: 'page.day',
-  version: 1,
   input: closedObject({
     /** `2026-11-27`; today where it is left out. */
     day: v.optional(v.string()),
   }),
   output: outputShape,
-  toDocument: (told: ToldDay) => told,
 })

@@ -1,6 +1,6 @@
 /** What a watcher tells, one document a line. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../base/contract.js'
+import { contract } from '../../base/contract.js'
 import type { SallyportError } from '../../base/errors.js'
 import { errorBody, errorShape } from '../../base/outcome.js'
 import { scanReceiptShape, type ScanReceipt } from '../receipts/scan.js'
@@ -33,6 +33,6 @@ const lineOf = (told: WatchEvent): WatchDocument => {
 
 /** Following the image folder until it is told to stop. */
 export const shotsWatch = contract({
-  name: 'shots.watch', version: 1, input: noInput, output: lineShape, lines: true,
+  name: 'shots.watch', output: lineShape, lines: true,
   toDocument: lineOf,
 })

@@ -116,9 +116,7 @@ const fileProblem = ({ files, places }: Site, facts: SegmentFacts): Problem | un
     `A snapshot file is missing or untrue (${facts.rows} rows).`, facts.name)
 }
 
-interface Order {
-  wrong: boolean
-}
+interface Order { wrong: boolean }
 
 /** Gives a run's rows on and looks whether each comes behind the one before. */
 function* inOrder(rows: Iterable<Row>, order: Order): Generator<Row> {

@@ -139,10 +139,7 @@ function* chainsOf(name: string, entries: Iterable<Row>, heads: Heads): Generato
   yield* withoutEntries()
 }
 
-/** Where the rows of a state come from. */
-interface RowSource {
-  rows(bounds: Bounds): Iterable<Row>
-}
+interface RowSource { rows(bounds: Bounds): Iterable<Row> }
 
 /** Findings of all histories, so many named of each kind. */
 class Findings {

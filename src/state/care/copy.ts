@@ -1,6 +1,6 @@
 /** Copies of files and folders through the one file layer; every copy is synced. */
 import { createHash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import {
   namesIn, readRange, syncDir, temporaryName, withFile, writeAll, type Files,
@@ -91,3 +91,7 @@ export const copyTree = (
   }
   syncDir(files, to)
 }
+
+/** Whether a stored file lies at a path with the bytes that its name says. */
+export const isTrueFile = (files: Files, path: string): boolean =>
+  files.stat(path)?.kind === 'file' && digestFile(files, path).sha256 === basename(path)

@@ -12,9 +12,7 @@ import {
 import type { Mark } from '../snapshot/manifest.js'
 
 /** A true record with its content. */
-export interface SalvagedRecord extends ScannedRecord {
-  readonly content: RecordPayload
-}
+export interface SalvagedRecord extends ScannedRecord { readonly content: RecordPayload }
 
 /** How to read. */
 export interface SalvageOptions {

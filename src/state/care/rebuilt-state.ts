@@ -1,6 +1,6 @@
 /** What a lost STATE was, out of the copy of it in a manifest. */
 import type { Files } from '../files.js'
-import { hasPlaceFile } from '../place/place-file.js'
+import { isGiven } from '../place/place-file.js'
 import type { StateFile } from '../state-file.js'
 
 /**
@@ -9,4 +9,4 @@ import type { StateFile } from '../state-file.js'
  * directory it would have a ledger of its own, beside that of the other machines.
  */
 export const rebuiltState = (files: Files, keyFolder: string, copy: StateFile): StateFile =>
-  (hasPlaceFile(files, keyFolder, copy.store_id) ? { ...copy, kept_in: 'place' } : copy)
+  (isGiven(files, keyFolder, copy.store_id) ? { ...copy, kept_in: 'place' } : copy)

@@ -20,7 +20,7 @@ import { takeLock } from '../lock.js'
 import {
   formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf, type KeyPlaces, type Places,
 } from '../paths.js'
-import { hasPlaceFile } from '../place/place-file.js'
+import { isGiven } from '../place/place-file.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
@@ -110,7 +110,7 @@ const refuseShared = (
 ): void => {
   const present = looseStateFile(files, places.state)
   if (present !== undefined && present.kept_in !== 'place') return
-  if (!hasPlaceFile(files, keys.dir, state.store_id)) return
+  if (!isGiven(files, keys.dir, state.store_id)) return
   const way = empty ? wayToReplica(files, root)
     : 'Take it back first, with `sallyport state unshare`.'
   throw stateElsewhere(`${way} Where the server is gone for good: end the other machines, and move `

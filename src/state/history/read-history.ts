@@ -17,7 +17,6 @@ interface HistoryEntry<T> {
   readonly digest: string
 }
 
-/** Which entries of a history are wanted. */
 interface PageOptions {
   /** Only entries behind this number (default 0). */
   readonly after?: number

@@ -5,7 +5,7 @@
  */
 import type { GenericSchema } from 'valibot'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import type { CollectionSpec, EntryRow, HistorySpec } from '../types.js'
 
 const entriesEnd = '_history'

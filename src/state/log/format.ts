@@ -16,7 +16,7 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 
 // CRC-32 as zlib has it, over short texts of one byte a character: loading zlib would take every
 // command longer than all the sums that it will ever make of the headers of records.

@@ -1,6 +1,6 @@
 /** The JSON inside a log record: which documents it puts or removes, and whether it is a mark. */
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { shapeCheck } from '../../base/compiled-shape.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { stringJson } from './canonical-text.js'

@@ -6,7 +6,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { damagedArtifact, type Draft } from '../artifact-folder.js'

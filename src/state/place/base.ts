@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { readAnchor, writeAnchor } from '../anchor.js'
 import { storedNames } from '../artifacts.js'
 import { replicaForked } from '../commit.js'

@@ -1,6 +1,6 @@
 /** How a head start is named, in an invitation and where it was made; see `head-start.ts`. */
 import * as v from 'valibot'
-import { count, sha256 } from '../../base/fields.js'
+import { count, sha256 } from '../../base/schema.js'
 
 /** What names one: where it stands, and the pack at the place. */
 export const headStartShape = v.strictObject({

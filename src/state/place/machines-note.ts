@@ -1,7 +1,7 @@
 /** How many machines a shared state has, for whoever looks without asking its place. */
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { nodeFiles, publish, readWhole } from '../files.js'
 import type { MachineRow } from './place.js'
 import type { PlacedStore } from './placed-store.js'

@@ -26,6 +26,8 @@ const placeShape = v.strictObject({
   password: v.nullable(v.string()),
   /** The run of the server that this machine went on at last; left out until one has answered. */
   run: v.optional(v.pipe(v.string(), v.regex(runForm))),
+  /** See `PlaceSettings`. */
+  given: v.optional(v.literal(false)),
 })
 
 /** What is needed to reach a place. */
@@ -39,6 +41,11 @@ export interface PlaceSettings {
   readonly password: string | null
   /** Which run of which server this machine knows: it never goes back to a former one. */
   readonly run?: string
+  /**
+   * False while a directory is not given to the place yet, or not any more: where that was cut off
+   * the file is there all the same. Left out: what lies here is a replica.
+   */
+  readonly given?: false
 }
 
 const pathOf = (keyFolder: string, storeId: string): string => join(keyFolder, `${storeId}.place`)
@@ -47,7 +54,7 @@ const pathOf = (keyFolder: string, storeId: string): string => join(keyFolder, `
 export const writePlaceFile = (
   files: Files, keyFolder: string, keys: KeyRing, storeId: string, settings: PlaceSettings,
 ): void => {
-  const { address, ca, machine, machineName, password, run } = settings
+  const { address, ca, machine, machineName, password, run, given } = settings
   parsePlaceAddress(address, ca)
   ensureDurableDirs(files, keyFolder)
   const sealed = password === null ? null
@@ -55,7 +62,7 @@ export const writePlaceFile = (
       .toString('base64')
   publish(files, pathOf(keyFolder, storeId), Buffer.from(`${JSON.stringify({
     schema: 'sallyport.place.v1', address, ca, machine, machine_name: machineName, password: sealed,
-    ...(run === undefined ? {} : { run }),
+    ...(run === undefined ? {} : { run }), ...(given === undefined ? {} : { given }),
   })}\n`))
 }
 
@@ -88,8 +95,11 @@ export const readPlaceFile = (
       next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
     })
   }
-  const { address, ca, machine, machine_name: machineName, password, run } = parsed(bytes)
-  const said = { address, ca, machine, machineName, ...(run === undefined ? {} : { run }) }
+  const { address, ca, machine, machine_name: machineName, password, run, given } = parsed(bytes)
+  const said = {
+    address, ca, machine, machineName, ...(run === undefined ? {} : { run }),
+    ...(given === undefined ? {} : { given }),
+  }
   if (password === null) return { ...said, password }
   const opened = openWith(
     keys.subkey('shared/password'), magic, storeId, Buffer.from(password, 'base64'))
@@ -97,16 +107,26 @@ export const readPlaceFile = (
   return { ...said, password: opened.toString('utf8') }
 }
 
-/** Whether a key folder has such a file of any state. */
-export const isPlaceFileIn = (files: Files, configDir: string): boolean => {
-  const folder = join(configDir, 'keys')
-  return files.stat(folder) !== undefined
-    && files.list(folder).some((name) => name.endsWith('.place'))
+/** One that cannot be read says that it was: nobody may go on with a ledger of its own. */
+const isGivenBy = (files: Files, path: string): boolean => {
+  try {
+    const bytes = readWhole(files, path, placeBytesMax)
+    return bytes !== undefined && parsed(bytes).given !== false
+  } catch {
+    return true
+  }
 }
 
-/** Whether this machine has one: it is part of a shared state, or was about to be. */
-export const hasPlaceFile = (files: Files, keyFolder: string, storeId: string): boolean =>
-  files.stat(pathOf(keyFolder, storeId)) !== undefined
+/** Whether a key folder says so of any state: see `isGiven`. */
+export const isAnyGiven = (files: Files, configDir: string): boolean => {
+  const folder = join(configDir, 'keys')
+  return files.stat(folder) !== undefined && files.list(folder)
+    .some((name) => name.endsWith('.place') && isGivenBy(files, join(folder, name)))
+}
+
+/** Whether this machine is part of a shared state, as far as its file of it tells. */
+export const isGiven = (files: Files, keyFolder: string, storeId: string): boolean =>
+  isGivenBy(files, pathOf(keyFolder, storeId))
 
 /** Removes it; a missing one is fine. */
 export const removePlaceFile = (files: Files, keyFolder: string, storeId: string): void =>

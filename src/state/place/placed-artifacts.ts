@@ -3,15 +3,20 @@
  * record that names it, and comes here before that record is followed, so that whatever rows name
  * can be read on every machine, also while the place is away.
  */
+import { createHash } from 'node:crypto'
 import { fail } from '../../base/errors.js'
-import { FileDraft, storedPath, type ArtifactFolder } from '../artifact-folder.js'
-import { orIoFailure, readRange, readWhole, type Files } from '../files.js'
+import { isTrueFile } from '../care/copy.js'
+import { FileDraft, requireShard, storedPath, type ArtifactFolder } from '../artifact-folder.js'
+import { orIoFailure, readRange, readWhole, removeFile, type Files } from '../files.js'
 import type { Artifacts } from '../types.js'
 import { noteClosing } from './closings.js'
 import type { Place } from './place.js'
 
 /** Bytes of a piece of a blob. */
 const pieceBytes = 1024 * 1024
+
+/** Bytes that stay free on the disk whatever a server sends. */
+const reserveBytes = 64 * 1024 * 1024
 
 /** Names that are told or taken away in one trip. */
 const namesAtOnce = 1_000
@@ -21,6 +26,12 @@ const digestForm = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g
 /** Every text in a record that may name a stored file. */
 const namesIn = (payload: string): readonly string[] =>
   [...new Set(payload.match(digestForm) ?? [])]
+
+const untrueThere = (): Error =>
+  fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
+    next: 'The place holds other bytes than were put there. Run `sallyport state repair` on a '
+      + 'machine that has them: it gives them back.',
+  })
 
 /** Where artifacts lie here and at the place. */
 interface ArtifactParts {
@@ -72,14 +83,20 @@ export class BlobTraffic {
     return orIoFailure('artifact', () => files.stat(storedPath(dir, name))) !== undefined
   }
 
+  /** Whether a stored file lies here with the bytes that its name says. */
+  isTrue(name: string): boolean {
+    const { files, dir } = this.#at
+    return orIoFailure('artifact', () => isTrueFile(files, storedPath(dir, name)))
+  }
+
   /** Puts every stored file that a record names to the place, where it is not yet. */
   async bring(payload: string): Promise<void> {
     const names = namesIn(payload).filter((name) => !this.#there.has(name) && this.#isHere(name))
     const unsure = names.filter((name) => !this.#written.has(name))
     const there = new Set(unsure.length === 0 ? [] : await this.#at.place().hasBlobs(unsure))
     for (const name of names) {
-      if (!there.has(name)) await this.put(name)
-      this.#there.add(name)
+      // What is damaged here is no reason to lose the record: a look at it says so on each machine.
+      if (there.has(name) || await this.put(name)) this.#there.add(name)
       this.#written.delete(name)
     }
   }
@@ -91,13 +108,15 @@ export class BlobTraffic {
     await this.bring([...new Set(payloads.flatMap(namesIn))].join(' '))
   }
 
-  /** Puts one stored file to the place. */
-  async put(name: string): Promise<void> {
+  /** Puts one stored file to the place; false where its bytes are not what its name says. */
+  async put(name: string): Promise<boolean> {
     const { files, dir, place } = this.#at
+    if (!this.isTrue(name)) return false
     const path = storedPath(dir, name)
     const isShort = (files.stat(path)?.size ?? 0) <= pieceBytes
     const bytes = isShort ? readWhole(files, path, pieceBytes) : undefined
     await place().putBlob(name, bytes ?? piecesOf(files, path))
+    return true
   }
 
   /** Fetches every stored file that records name and that is missing here. */
@@ -106,8 +125,17 @@ export class BlobTraffic {
   }
 
   /** The same of stored files by their names. Whether all of them are here behind that. */
-  async fetchNamed(names: readonly string[]): Promise<boolean> {
-    const missing = names.filter((name) => !this.#isHere(name))
+  fetchNamed(names: readonly string[]): Promise<boolean> {
+    return this.#fetchEach(names.filter((name) => !this.#isHere(name)))
+  }
+
+  /** The same, and what lies here with other bytes than its name says gives way to what comes. */
+  fetchTrue(names: readonly string[]): Promise<boolean> {
+    for (const name of names) this.#noBlobs.delete(name)
+    return this.#fetchEach(names.filter((name) => !this.isTrue(name)))
+  }
+
+  async #fetchEach(missing: readonly string[]): Promise<boolean> {
     const wanted = missing.filter((name) => !this.#noBlobs.has(name))
     if (wanted.length === 0) return missing.length === 0
     const there = new Set(await this.#at.place().hasBlobs(wanted))
@@ -122,19 +150,38 @@ export class BlobTraffic {
     return missing.every((name) => !this.#noBlobs.has(name))
   }
 
+  /** What lies here stays until all of what comes was compared with the name. */
   async #fetchOne(name: string): Promise<void> {
-    const draft = new FileDraft(this.#folder, { kind: 'named' })
+    const { files, dir, place } = this.#at
+    const draft = new FileDraft(this.#folder, { kind: 'named', stored: name })
+    const digest = createHash('sha256')
     try {
-      for await (const piece of this.#at.place().getBlob(name)) draft.append(piece)
-      if (draft.bytes === 0) return
-      if (draft.publish() !== name) {
-        throw fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
-          next: 'The place holds other bytes than were put there. Run `sallyport doctor`.',
-        })
+      for await (const piece of place().getBlob(name)) {
+        this.#requireRoom()
+        digest.update(piece)
+        draft.append(piece)
       }
+      if (draft.bytes === 0) return
+      if (digest.digest('hex') !== name) throw untrueThere()
+      orIoFailure('artifact', () => requireShard(files, dir, name))
+      if (!this.isTrue(name)) {
+        orIoFailure('artifact', () => removeFile(files, storedPath(dir, name)))
+      }
+      draft.publish()
     } finally {
       draft.abandon()
     }
+  }
+
+  /** How long a blob is the server alone says: it must not take what this machine writes with. */
+  #requireRoom(): void {
+    const { files, dir } = this.#at
+    const free = orIoFailure('artifact', () => files.freeBytes(dir))
+    if (free >= reserveBytes) return
+    throw fail.failed('disk_full', 'The disk has too little room for content of the server.', {
+      next: 'Free some space and run the command again.',
+      details: { bytes_needed: reserveBytes, bytes_free: free },
+    })
   }
 
   /** Takes stored files away from the place. Throws what `Place` does: they are swept later. */
@@ -152,9 +199,13 @@ export class BlobTraffic {
    */
   async sweep(named: () => Promise<ReadonlySet<string>>): Promise<number> {
     const old: string[] = []
-    for (let page: readonly string[] | undefined; page === undefined || page.length > 0;) {
-      page = await this.#at.place().oldBlobs(old.at(-1) ?? '', namesAtOnce)
+    for (let after = ''; ;) {
+      const page = await this.#at.place().oldBlobs(after, namesAtOnce)
+      const last = page.at(-1) ?? ''
+      // A server that tells the same names again would be asked for ever.
+      if (last <= after) break
       old.push(...page)
+      after = last
     }
     const kept = old.length === 0 ? new Set() : await named()
     const gone = old.filter((name) => !kept.has(name))

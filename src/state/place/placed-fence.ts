@@ -20,7 +20,6 @@ const keptMs = 50
 /** Of the time of a lease an answer may take so much; a request that begins then ends in it. */
 const answersALease = 10
 
-/** What a fence needs of its store. */
 interface FenceParts {
   readonly local: SendFence
   readonly facts: Omit<FenceFacts, 'sent'>

@@ -25,7 +25,6 @@ const lanePollMs = 100
 /** For so long a waiter counts without a word, ms. */
 const wantMs = 3_000
 
-/** What holds need of their store. */
 interface HoldParts {
   readonly dir: string
   /** Id of this machine at the place. */

@@ -10,7 +10,7 @@
  *   place already has.
  */
 import { fail, SallyportError } from '../../base/errors.js'
-import type { Proposal, TakenRecord } from '../commit.js'
+import { replicaForked, type Proposal, type TakenRecord } from '../commit.js'
 import type { FileStore, OpenOptions } from '../file-store.js'
 import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
@@ -305,7 +305,10 @@ export class PlacedStore implements Store {
     if (this.#isUnseen) void noteSaying(this.place, () => this.noteSeen())
   }
 
-  /** Throws `server_changed` `other_history` where the last record known here is another there. */
+  /**
+   * Throws `server_changed` `other_history` where the last record known here is another there, and
+   * `damaged` `replica_forked` where it has more that it does not give.
+   */
   async #look({ sequence, chain }: LogEnd, how = this.place.follow): Promise<Followed> {
     const seen = await how(sequence, followLimit).catch(async (error: unknown) => {
       if (!isBehind(error)) throw error
@@ -315,6 +318,8 @@ export class PlacedStore implements Store {
       return how(sequence, followLimit)
     })
     if (seen.link?.equals(this.seal.link(chain)) === false) throw otherHistory()
+    // Asked again it would say the same: nobody would ever come to an end.
+    if (seen.more && seen.records.length === 0) throw replicaForked()
     return seen
   }
 

@@ -3,18 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { systemClock } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
-import { createState, refuseExisting } from '../create.js'
+import { createState, refuseExisting, type ReplicaOf } from '../create.js'
 import { FileStore, type OpenOptions } from '../file-store.js'
-import { ensureDurableDirs, nodeFiles, type Files } from '../files.js'
+import { nodeFiles, removeFile, type Files } from '../files.js'
 import { KeyRing, makeKey } from '../keys.js'
 import { firstChain } from '../log/format.js'
-import { formatVersion, keyPlaces } from '../paths.js'
+import { formatVersion, keyPlaces, placesOf, type KeyPlaces } from '../paths.js'
 import { parsePlaceAddress } from './address.js'
 import { isChangedFor } from './behind.js'
 import type { HeadStart } from './head-start-shape.js'
 import { runOfNow } from './known-run.js'
 import { lazyPlace } from './lazy-place.js'
-import { writePlaceFile, type PlaceSettings } from './place-file.js'
+import { removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
 import type { Place, Position } from './place.js'
 import { PlacedStore } from './placed-store.js'
 import { RecordSeal } from './record-seal.js'
@@ -64,8 +64,40 @@ export const placeOf = (
 const refuseKnownHere = (files: Files, configDir: string, storeId: string): void => {
   if (files.stat(keyPlaces(configDir, storeId).key) === undefined) return
   throw fail.conflict('machine_joined', 'This configuration directory has a key of that state.', {
-    next: 'Use the state directory that is here, or name another --config-dir for a second one.',
+    next: 'Name the state directory that it opens with --state-dir. For a second one, or where a '
+      + 'join was cut off and made none, name another --config-dir.',
   })
+}
+
+/** A replica that is to be made, and how its place is reached. */
+interface ReplicaParts extends Omit<Parameters<typeof createState>[0], 'replica'> {
+  readonly replica: ReplicaOf
+  readonly settings: PlaceSettings
+}
+
+/**
+ * Makes it, and the file that names its place. Where that comes to nothing no key of it stays,
+ * which would keep the next try out, and no file, by which it would count as shared.
+ */
+const makeReplica = ({ settings, ...parts }: ReplicaParts): void => {
+  const { files, dir, configDir, replica: { storeId, key } } = parts
+  const at = keyPlaces(configDir, storeId)
+  try {
+    writePlaceFile(files, at.dir, new KeyRing(storeId, () => key), storeId, settings)
+    createState(parts)
+  } catch (error) {
+    if (files.stat(placesOf(dir).state) === undefined) leaveNoKey(files, at, storeId)
+    throw error
+  }
+}
+
+const leaveNoKey = (files: Files, at: KeyPlaces, storeId: string): void => {
+  try {
+    removePlaceFile(files, at.dir, storeId)
+    for (const path of [at.anchor, at.key]) removeFile(files, path)
+  } catch {
+    // What led here is the one to tell.
+  }
 }
 
 const openReplica = (options: Omit<OpenOptions, 'mode'>, place: Place): PlacedStore => {
@@ -75,7 +107,7 @@ const openReplica = (options: Omit<OpenOptions, 'mode'>, place: Place): PlacedSt
 
 /**
  * Makes a state at a place and its first replica, and opens it. `conflict` `state_exists`; throws
- * what reaching the place throws, before anything is made here but a key that nobody uses.
+ * what reaching the place throws, before anything is made here.
  */
 export const createShared = async (options: CreateSharedOptions): Promise<PlacedStore> => {
   const { profile, reaching, ...rest } = options
@@ -93,11 +125,10 @@ export const createShared = async (options: CreateSharedOptions): Promise<Placed
       machine: { machine: settings.machine, name: settings.machineName },
       at: { sequence: 0, link: seal.link(firstChain(storeId)), body: Buffer.alloc(0) },
     })
-    ensureDurableDirs(files, keyPlaces(configDir, storeId).dir)
-    writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
     const createdAt = new Date(clock.wallMs()).toISOString()
-    createState({
-      dir, configDir, profile, files, nowMs: clock.wallMs(), replica: { storeId, key, createdAt },
+    makeReplica({
+      dir, configDir, profile, files, nowMs: clock.wallMs(), settings,
+      replica: { storeId, key, createdAt },
     })
   } catch (error) {
     await place.close()
@@ -145,10 +176,8 @@ export const joinShared = async (options: JoinOptions): Promise<PlacedStore> => 
     hasJoined = await place.join({ machine: settings.machine, name: settings.machineName })
     if (!hasJoined) throw used()
     await requireKnownRecord(place, at)
-    const keys = new KeyRing(storeId, () => key)
-    writePlaceFile(files, keyPlaces(configDir, storeId).dir, keys, storeId, settings)
-    createState({
-      dir, configDir, profile, files, nowMs: clock.wallMs(),
+    makeReplica({
+      dir, configDir, profile, files, nowMs: clock.wallMs(), settings,
       replica: { storeId, key, createdAt, machine: settings.machine },
     })
   } catch (error) {

@@ -4,11 +4,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import { fail, SallyportError } from '../../base/errors.js'
+import { isTrueFile } from '../care/copy.js'
 import { directoryOf } from '../directory.js'
 import { FileStore } from '../file-store.js'
+import { damagedArtifact, storedPath } from '../artifact-folder.js'
 import { storedNames } from '../artifacts.js'
 import { formatVersion } from '../paths.js'
-import type { Store } from '../types.js'
+import type { Store, View } from '../types.js'
 import { packBase } from './base.js'
 import { requireNotBehind } from './behind.js'
 import { readPlaceFile, removePlaceFile, writePlaceFile, type PlaceSettings } from './place-file.js'
@@ -34,8 +36,8 @@ const machineOf = ({ files, keyPlaces, keys, storeId }: FileStore): string => {
 /**
  * Gives a directory to a place: everything goes there, sealed, and then this directory is a
  * replica. `conflict` `share_moved` where others write meanwhile: the place may have a store then
- * that nobody uses, and that the next try replaces. Throws what reaching the place throws; nothing
- * here has changed then.
+ * that nobody uses, and that the next try replaces. `damaged` `artifact_damaged`. Throws what
+ * reaching the place throws; nothing here has changed then.
  */
 export const shareDirectory = async (
   store: Store, reaching: Reaching, given?: Place,
@@ -43,12 +45,18 @@ export const shareDirectory = async (
   const directory = directoryOf(store) as FileStore
   const { files, keyPlaces, keys, storeId, places, dir } = directory
   if (directory.holds.live() > 0) throw busy()
+  // What has other bytes than its name says is given to nobody, and its record is followed by all.
+  for (const name of storedNames(files, places.artifacts)) {
+    if (!isTrueFile(files, storedPath(places.artifacts, name))) throw damagedArtifact()
+  }
   const settings: PlaceSettings = { ...reaching, machine: machineOf(directory) }
   const place = given ?? placeOf(settings, storeId, { clock: directory.clock })
   try {
     await directory.exclusive('state share', () => directory.rotate())
     await directory.mergeAll('state share')
-    writePlaceFile(files, keyPlaces.dir, keys, storeId, settings)
+    const noteGiven = (given: Pick<PlaceSettings, 'given'>): void =>
+      writePlaceFile(files, keyPlaces.dir, keys, storeId, { ...settings, ...given })
+    noteGiven({ given: false })
     const options = { dir, configDir: keyPlaces.configDir, mode: 'write', place } as const
     const placed = new PlacedStore(new FileStore(options), options)
     const base = await packBase(directory, 'state share')
@@ -63,7 +71,9 @@ export const shareDirectory = async (
     })
     for (const name of storedNames(files, places.artifacts)) await placed.blobs.put(name)
     await directory.exclusive('state share', () => {
-      if (directory.end.sequence !== sequence) throw busy()
+      // Whoever has begun meanwhile and written nothing since could not write any more what comes.
+      if (directory.end.sequence !== sequence || directory.holds.live() > 0) throw busy()
+      noteGiven({})
       directory.keepIn('place')
     })
     placed.replica.close()
@@ -95,21 +105,31 @@ export const isEnded = async (store: PlacedStore): Promise<boolean> => {
 
 /**
  * Takes a shared state back into this directory: the place takes no record of any machine from then
- * on, and stops that lie there lie here. `conflict` `machines_at_work` while another machine has
+ * on, and stops that lie there lie here. What is `referenced` of stored files and missing here
+ * comes here first: nobody gives it then. `conflict` `machines_at_work` while another machine has
  * something under way, or places a record meanwhile; `server_changed` `behind` while a machine has
  * records that the server lost. Where it was cut off it may be run again on this machine, and on no
  * other.
  */
-export const unshareDirectory = async (store: PlacedStore): Promise<void> => {
-  const { replica, place, storeId, seal } = store
+export const unshareDirectory = async (
+  store: PlacedStore, referenced: (view: View) => ReadonlySet<string>,
+): Promise<void> => {
+  const { replica, place, storeId, seal, blobs } = store
+  const isOver = await isEnded(store)
   // What other machines have under way at a place that has ended comes to nothing there.
-  const holds = await isEnded(store) ? replica.holds : store.holds
+  const holds = isOver ? replica.holds : store.holds
   if (holds.live() > 0) throw atWork()
   const { sequence, chain } = replica.end
   requireNotBehind(store.stops, sequence)
+  if (!isOver) await blobs.fetchTrue([...referenced(replica.read())])
   const stops = await place.end({ sequence, link: seal.link(chain) })
   if (stops === 'moved') throw atWork()
   await store.stops.takeOver(stops)
-  await replica.exclusive('state unshare', () => replica.keepIn(undefined))
-  removePlaceFile(replica.files, replica.keyPlaces.dir, storeId)
+  const { files, keyPlaces: { dir }, keys } = replica
+  await replica.exclusive('state unshare', () => {
+    // Where the rest is cut off nobody takes the directory for a replica.
+    writePlaceFile(files, dir, keys, storeId, { ...store.settings, given: false })
+    replica.keepIn(undefined)
+  })
+  removePlaceFile(files, dir, storeId)
 }

@@ -11,7 +11,7 @@ import { placesOf } from '../paths.js'
 import { looseStateFile } from '../state-file.js'
 import type { StopBoard } from '../stop-board.js'
 import { stopBoardsOf } from '../stop-folder.js'
-import { isPlaceFileIn } from './place-file.js'
+import { isAnyGiven } from './place-file.js'
 
 /** What a global stop needs. */
 export interface Stopping {
@@ -50,7 +50,7 @@ export const stoppingOf = async (site: Site): Promise<Stopping> => {
   const kept = keptInOf(site)
   if (kept === 'directory') return local
   const alone = { ...local, isShared: true, boards: boards.map(hereAlone) }
-  if (kept === 'unknown') return isPlaceFileIn(nodeFiles, site.configDir) ? alone : local
+  if (kept === 'unknown') return isAnyGiven(nodeFiles, site.configDir) ? alone : local
   try {
     const options = { ...site, mode: 'read' } as const
     const { PlacedStore } = await import('./placed-store.js')

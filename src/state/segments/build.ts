@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { isIndexName } from '../indexes.js'
 import { buildFilter } from './filter.js'

@@ -11,9 +11,7 @@ import { mayHold } from './filter.js'
 import { compareKeys, lineOf, rowOf, type Key, type Row } from './row.js'
 
 /** A row as it was read; `version` is for whoever keeps what was made of its text. */
-export interface StoredRow extends Row {
-  version?: unknown
-}
+export interface StoredRow extends Row { version?: unknown }
 
 /** Part of the keyspace; without a member there is no limit on that side. */
 export interface Bounds {

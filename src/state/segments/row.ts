@@ -11,9 +11,7 @@ export interface Key {
 }
 
 /** A document at its place; `text` is its canonical JSON, null where it was removed. */
-export interface Row extends Key {
-  readonly text: string | null
-}
+export interface Row extends Key { readonly text: string | null }
 
 /** Order of the keyspace: collection, then id, both by UTF-16 code units. */
 export const compareKeys = (a: Key, b: Key): number => {

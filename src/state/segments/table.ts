@@ -29,9 +29,7 @@ export function* scanRun(
 const keptKeysMax = 256
 
 /** A key that is looked for, and which one of them it is. */
-interface Wanted extends HashedKey {
-  readonly at: number
-}
+interface Wanted extends HashedKey { readonly at: number }
 
 /** Keys, ascending, by the file of a run that may hold them; those of none are left out. */
 function* byFile(

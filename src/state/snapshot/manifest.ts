@@ -6,7 +6,7 @@
 import { LowSync, type SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
 import { shapeCheck } from '../../base/compiled-shape.js'
-import { count } from '../../base/fields.js'
+import { count } from '../../base/schema.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { publish, readWhole, unlessUntrue, type Files } from '../files.js'

@@ -49,6 +49,22 @@ t.test('a lost STATE of the machine that shared a state is rebuilt as that of a 
   t.hasStrict((await at.json(['status'])).shared, { machine: 'one' })
 })
 
+t.test('a state whose sharing came to nothing is a directory still: repaired, put back and stopped as one', async (t) => {
+  const at = await World.in(t).state({ owner: 'ada' }).session()
+  must(await at.run(['state', 'backup', 'kept']))
+  const share = ['state', 'share', 'postgres://ops@127.0.0.1:1/none', '--yes', '--json']
+  t.hasStrict(failure(await at.run(share)), { code: 'place_unreachable' })
+  rmSync(join(at.place.stateDir, 'STATE'))
+  must(await at.run(['policy', 'revoke']))
+  must(await at.run(['state', 'repair']))
+  must(await at.run(['goal', 'add', 'Read']))
+  t.notOk('shared' in (await at.json(['status'])))
+  rmSync(at.place.stateDir, { recursive: true })
+  must(await at.run(['state', 'restore', 'kept', '--yes']))
+  must(await at.run(['login']))
+  must(await at.run(['goal', 'add', 'Write']))
+})
+
 t.test('where the server is gone for good, the backup of a replica is put back as a directory', async (t) => {
   const server = await startPostgres(t)
   const at = await World.in(t)

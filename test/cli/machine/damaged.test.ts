@@ -161,6 +161,20 @@ t.test('a stored file that is damaged here, and that the server has not, stays: 
   t.ok(readFileSync(path).equals(before))
 })
 
+t.test('a stored file that is damaged here and at the server stays, and what is left is told', async (t) => {
+  await two.run(['state', 'repair'])
+  must(await askOn(two))
+  const path = last(filesIn('artifacts', /[0-9a-f]{64}$/))
+  spoil(path)
+  const before = readFileSync(path)
+  const spoilThere = (body: Buffer): Promise<unknown> =>
+    server.query('update sallyport.blobs set body = $2 where name = $1', [basename(path), body])
+  await spoilThere(Buffer.from('other bytes'))
+  const repaired = (await two.run(['state', 'repair', '--json'])).json()
+  t.ok(repaired.left.some(({ subject }: { subject: string }) => subject === basename(path)))
+  t.ok(readFileSync(path).equals(before))
+})
+
 t.test('a replica that had seen more than its server has is not emptied', async (t) => {
   must(await two.run(['state', 'compact']))
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) must(await two.run(['goal', 'add', name]))

@@ -11,9 +11,11 @@ import { holdFreshFile } from '../../../src/state/holds/kernel-file.js'
 import { converse, keys, needsScript, type Step } from '../../support/cli/pseudo-terminal.js'
 import { typeFrom } from '../../support/docs/pages.js'
 import { must } from '../../support/must.js'
+import { lowPorts } from '../../support/sandbox/low-ports.js'
 import { signalled } from '../../support/signalled.js'
 import { patienceMs } from '../../support/speed.js'
 import { t } from '../../support/tests-in-slices.js'
+import { until } from '../../support/until.js'
 import type { Place } from '../../world/place.js'
 import { temporaryFolder } from '../../world/place.js'
 import { World } from '../../world/world.js'
@@ -34,12 +36,15 @@ const settingsIn = (dir: string): { readonly pid: number } =>
 /** Whatever a test leaves running ends with it. */
 const endAfter = (t: Test, dir: string): void => {
   t.teardown(() => {
-    if (existsSync(join(dir, 'sandbox.json'))) signalled(settingsIn(dir).pid, 'SIGKILL')
+    const { pid }: { pid?: number } =
+      existsSync(join(dir, 'sandbox.json')) ? settingsIn(dir) : {}
+    if (pid !== undefined) signalled(pid, 'SIGKILL')
   })
 }
 
 const startBehind = async (t: Test, place: Place, dir: string): Promise<number> => {
   endAfter(t, dir)
+  if (!existsSync(join(dir, 'sandbox.json'))) await lowPorts(dir)
   const line = ['sandbox', 'start', '--background', '--dir', dir, '--json']
   return must(await place.spawn(line)).json<{ pid: number }>().pid
 }
@@ -122,7 +127,8 @@ t.test('who stops waiting for a start leaves no process, and one that does not e
   const self = { uid: 1000, program: [process.execPath, '-e', script, '--'] }
   const line = ['sandbox', 'start', '--background', '--dir', place.path('box'), '--json']
   const running = place.run(line, { self, stop: stop.signal })
-  while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await sleep(20)
+  await Promise.race([running.then(({ stderr }) => { throw new Error(stderr) }),
+    until('it runs', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '')])
   stop.abort()
   const ran = await running
   t.strictSame([ran.status, ran.error().code], [130, 'sandbox_start_stopped'])
@@ -168,7 +174,7 @@ t.test('`doctor` names a sandbox that runs, and one that a state needs and that 
   ]])
 })
 
-const { enter, down, space, up } = keys
+const { enter, down, up } = keys
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
@@ -184,7 +190,7 @@ const rehearsalSteps: readonly Step[] = [
   enterAt('Model of screenshot'), enterAt('Upstream hosts'), enterAt('Hold for one request'),
   enterAt('Longest wait'), enterAt('Slot to set up'),
   enterAt('Gateway key (Enter takes that of the sandbox)'), yes('Enable the route now'),
-  { at: 'Purposes to consent to', keys: `${space}${enter}` },
+  yes('Consent to gateway.vision'),
   yes('I acknowledge this cloud egress'), yes('Set up screenshots'),
   { at: 'Screenshots lie in', keys: `${up}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),

@@ -108,7 +108,7 @@ t.test('C-265 boot id, processes, group, digests and token are durable before gi
     '#!/bin/sh', 'dd bs=1 count=1 of="$PWD/../given.$$" 2>/dev/null', 'exec cat > /dev/null', '',
   ].join('\n')
   const produced = await madeFor(t, {
-    files, git, helper: observed(), observe: { stopAt: 'start.synced', do: 'wait', wallMs: 6_000 },
+    files, git, helper: observed(), observe: { stopAt: 'start.synced', do: 'wait' },
   })
   const ended = produced.start()
   await untilStopped(produced)

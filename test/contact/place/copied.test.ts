@@ -2,21 +2,23 @@
 import { cpSync } from 'node:fs'
 import t from 'tap'
 import { must } from '../../support/must.js'
-import {
-  faultyWay, leasesEnd, moneyAt, shortEnv, waitingAsk,
-} from '../../support/place/waiting-ask.js'
+import { faultyWay, leasesEnd, moneyAt, waitingAsk } from '../../support/place/waiting-ask.js'
 import { askOn } from '../../support/place/machines.js'
+import { timeOf } from '../../support/speed.js'
 import { World } from '../../world/world.js'
 
 const way = await faultyWay(t)
 const { one, two } = way
+
+/** Longer than all that happens while its process keeps it. */
+const itsLease = { TEST_PLACE_LEASE_MS: String(Math.max(20_000, timeOf(200))) }
 
 const sentOf = (question: string): number =>
   one.inferences().filter(({ body }) => body.includes(question)).length
 
 for (const step of ['reserved', 'contact_intent', 'before_first_byte']) {
   t.test(`a copy of a machine does not end what it holds at ${step}, and sends nothing of it`, async (t) => {
-    const ask = waitingAsk(two, step, { env: { ...shortEnv, TEST_PLACE_LEASE_MS: '20000' } })
+    const ask = waitingAsk(two, step, { env: itsLease })
     await ask.stopped
     const copy = await World.in(t)
     cpSync(two.place.stateDir, copy.place.stateDir, { recursive: true })
@@ -40,7 +42,7 @@ for (const step of ['reserved', 'contact_intent', 'before_first_byte']) {
 }
 
 t.test('a revoke that is typed at a copy names what the machine is sending', async (t) => {
-  const ask = waitingAsk(two, 'replied', { env: shortEnv })
+  const ask = waitingAsk(two, 'replied', { env: itsLease })
   one.sandbox.faults.set('delay', { times: 1, value: 200 })
   await ask.stopped
   const copy = await World.in(t)

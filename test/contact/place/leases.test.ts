@@ -2,7 +2,7 @@
 import t from 'tap'
 import { must } from '../../support/must.js'
 import {
-  faultyWay, leasesEnd, moneyAt, shortEnv, waitingAsk,
+  faultyWay, leasesEnd, moneyAt, shortLease, waitingAsk,
 } from '../../support/place/waiting-ask.js'
 import { slice } from '../../support/slice.js'
 import { until } from '../../support/until.js'
@@ -42,11 +42,11 @@ const killed = { before_dial: ['reserved', 'released'], contact_intent: ['contac
 
 for (const [step, [before, after]] of Object.entries(killed)) {
   t.test(`work of another machine that is ${before} is ended once its lease is over, not before`, async (t) => {
-    const ask = waitingAsk(one, step, { how: 'kill', env: { TEST_PLACE_LEASE_MS: '6000' } })
+    const ask = waitingAsk(one, step, { how: 'kill' })
     await ask.asking
     await otherWrites()
     t.equal(moneyAt(two, ask.key), before)
-    await leasesEnd(way)
+    await endLease('%')
     await otherWrites()
     t.equal(moneyAt(two, ask.key), after)
     t.equal(sentOf(ask.question), 0)
@@ -57,7 +57,7 @@ const woken = { before_dial: 'released', before_first_byte: 'unknown' }
 
 for (const [step, end] of Object.entries(woken)) {
   t.test(`a machine that was away at ${step} for longer than its lease sends nothing of what others ended`, async (t) => {
-    const ask = waitingAsk(one, step, { env: shortEnv })
+    const ask = waitingAsk(one, step, { env: shortLease })
     await ask.stopped
     proxy.hold()
     await leasesEnd(way)
@@ -71,12 +71,12 @@ for (const [step, end] of Object.entries(woken)) {
     t.equal(sentOf(ask.question), 0)
     await otherWrites()
     t.equal(moneyAt(two, ask.key), end)
-    await leasesEnd(way)
+    await endLease('%')
   })
 }
 
 t.test('a machine that slept while its fence was being taken sends nothing of what others have by then', async (t) => {
-  const ask = waitingAsk(one, 'before_first_byte', { env: { TEST_PLACE_LEASE_MS: '2000' } })
+  const ask = waitingAsk(one, 'before_first_byte', { env: shortLease })
   await ask.stopped
   proxy.holdReplies()
   ask.go()
@@ -94,7 +94,7 @@ t.test('a machine that slept while its fence was being taken sends nothing of wh
 
 t.test('a machine that was away before a bill for longer than its lease asks for none that others gave up', async (t) => {
   const before = one.billings().length
-  const ask = waitingAsk(one, 'billing_1', { env: shortEnv })
+  const ask = waitingAsk(one, 'billing_1', { env: shortLease })
   await ask.stopped
   proxy.hold()
   await leasesEnd(way)
@@ -109,5 +109,5 @@ t.test('a machine that was away before a bill for longer than its lease asks for
   t.equal(one.billings().length, before, 'the provider is asked for no bill')
   await otherWrites()
   t.equal(moneyAt(two, ask.key), 'unknown')
-  await leasesEnd(way)
+  await endLease('%')
 })

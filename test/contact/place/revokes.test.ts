@@ -29,6 +29,9 @@ const twoMachines = async (
 ): Promise<{ server: Postgres; one: AlphaWorld; two: Placed }> => {
   const server = await startPostgres(t)
   const one = await firstMachine(t, server.url)
+  // A request that is held ends at its own time: at the longest that there is.
+  must(await one.run(['alpha', 'setup', '--timeout-seconds', '45', '--acknowledge-plaintext-egress',
+    '--expected-policy-revision', String(await one.revision())]))
   return { server, one, two: await nextMachine(t, one) }
 }
 

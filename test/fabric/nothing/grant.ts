@@ -1,12 +1,11 @@
 /** The consent that looks rest on: given by a save of their own route, like every other. */
 import { sha256Hex } from '../../../src/base/canonical.js'
 import { fail } from '../../../src/base/errors.js'
-import type { Gov } from '../../../src/governance/context.js'
+import type { Gov, Session } from '../../../src/governance/context.js'
 import { momentOf } from '../../../src/governance/judge/moment.js'
 import { currentConsent } from '../../../src/governance/policy/consents.js'
 import { publishSave } from '../../../src/governance/policy/save.js'
 import type { Consent } from '../../../src/governance/rows.js'
-import type { Session } from '../../../src/governance/session/types.js'
 import type { View } from '../../../src/state/types.js'
 
 export const nothingRoute = 'nothing'

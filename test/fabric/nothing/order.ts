@@ -23,7 +23,7 @@ import { momentOf, type Moment } from '../../../src/governance/judge/moment.js'
 import type { FixedRoute, TrustRequest } from '../../../src/governance/judge/request.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import { liveRoot } from '../../../src/governance/session/live.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import type { Tx, View } from '../../../src/state/types.js'
 import {
   nothingKind, nothingLabel, nothingMsMax, nothingProfile, nothingProvider, nothingRuntime,

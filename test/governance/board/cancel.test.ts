@@ -4,7 +4,7 @@ import { leaseTask } from '../../../src/governance/board/lease.js'
 import { getTask } from '../../../src/governance/board/visible-tasks.js'
 import { verifyBoard } from '../../../src/governance/board/verify-board.js'
 import { collections, type Reservation } from '../../../src/governance/rows.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import { addAndSignIn, admit, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 

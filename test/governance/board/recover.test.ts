@@ -8,7 +8,7 @@ import { verifyBoard } from '../../../src/governance/board/verify-board.js'
 import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/stops/people.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 

@@ -5,7 +5,7 @@ import { reviewTask, type Verdict } from '../../../src/governance/board/review.j
 import { verifyBoard } from '../../../src/governance/board/verify-board.js'
 import { collections, type Reservation } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/stops/people.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
 import { t } from '../../support/tests-in-slices.js'
 import { World, type StateWorld } from '../../world/world.js'

@@ -6,7 +6,7 @@ import type { TaskUse } from '../../../src/governance/board/visible-tasks.js'
 import { moveTask } from '../../../src/governance/board/move.js'
 import { addGoal, closeGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import { addAndSignIn, admit, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 

@@ -17,7 +17,7 @@ import {
 } from '../../../src/governance/ledger/unread.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify-ledger.js'
 import { collections } from '../../../src/governance/rows.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import type { Former, Hole } from '../../../src/state/care/former.js'
 import { binding, evidence, ledgerOf, now, request } from '../../support/governance/ledger.js'
 import { Memory } from '../../support/governance/memory.js'

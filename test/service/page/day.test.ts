@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { secondsOf, timeSums } from '../../../src/observations/sums.js'
 import type { ToldDay } from '../../../src/shots/told-day/told-day-contract.js'
 import { must } from '../../support/must.js'
+import { noonZone } from '../../support/noon.js'
 import { greyPng, image } from '../../support/png.js'
 import { browse } from '../../support/service/fake-browser.js'
 import { askPage, codeIn, openPage } from '../../support/service/paging.js'
@@ -16,22 +17,28 @@ import { World } from '../../world/world.js'
 const dayMs = 86_400_000
 const isoDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
 /** The program's threads go by the machine's clock. */
-const yesterday = isoDay(Date.now() - dayMs)
+const zone = noonZone()
+const now = Date.now() + zone.aheadMs
+const yesterday = isoDay(now - dayMs)
 
 const files: Readonly<Record<string, readonly [string, Buffer]>> = {
   'a.png': ['09:00', image(1)], 'b.png': ['14:05', greyPng(2_400, 1_200, 2)],
   'c.png': ['14:20', image(3)], 'd.png': ['15:40', image(4)],
 }
 
+const hourOf = (instant: string): string =>
+  new Date(Date.parse(instant) + zone.aheadMs).toISOString().slice(11, 16)
+
 /** A page over pictures of yesterday. */
 const shown = async (t: Teardown) => {
   const world = await World.in(t).state().session().images()
   for (const [name, [time, bytes]] of Object.entries(files)) {
-    world.file(name, bytes, `${yesterday}T${time}:00.000Z`)
+    const at = Date.parse(`${yesterday}T${time}:00.000Z`) - zone.aheadMs
+    world.file(name, bytes, new Date(at).toISOString())
   }
   must(await world.run(['shots', 'scan']))
   const at = await serving(t, world, {
-    page: world.session().root.root_id, env: { TZ: 'UTC' },
+    page: world.session().root.root_id, env: { TZ: zone.name },
   })
   return { world, at }
 }
@@ -63,11 +70,11 @@ t.test('a day is told by windows with the ids of its pictures, and without a fol
   t.equal(got.status, 200)
   const day = got.json()
   t.hasStrict(day, {
-    day: yesterday, pictures: 4, analysed: 0, time_zone: 'UTC', spent_microusd: 0,
+    day: yesterday, pictures: 4, analysed: 0, time_zone: zone.name, spent_microusd: 0,
   })
   const { episodes } = day as ToldDay
   t.strictSame(episodes.map(({ start, pictures }) =>
-    [start.slice(11, 16), ...pictures.map(({ filename }) => filename)]), [
+    [hourOf(start), ...pictures.map(({ filename }) => filename)]), [
     ['09:00', 'a.png'], ['14:00', 'b.png', 'c.png'], ['15:30', 'd.png'],
   ])
   t.equal(day.hours[14], 2)
@@ -86,7 +93,7 @@ t.test('no day is told of what is none, of tomorrow, or to anybody but the page 
   const token = await openPage(at)
   const ask = (query: string, by: string | null = token) =>
     askPage(at, 'GET', `/api/page/day${query}`, { token: by })
-  for (const day of ['2026-13-01', 'tomorrow', isoDay(Date.now() + 2 * dayMs), '']) {
+  for (const day of ['2026-13-01', 'tomorrow', isoDay(now + 2 * dayMs), '']) {
     const got = await ask(`?day=${day}`)
     t.strictSame([got.status, got.json().error.code], [400, 'day_invalid'], day)
   }

@@ -298,7 +298,7 @@ t.test('the page revokes every route and a device; what that device sends is ref
   t.hasStrict((await askPage(at, 'POST', revokeAll, { token })).json(), { state: 'revoked' })
   const now = await look()
   t.hasStrict(now.policy, { state: 'revoked', usable: false })
-  t.hasStrict(now.waiting[0], { what: 'policy', command: 'sallyport policy show' })
+  t.hasStrict(now.waiting[0], { what: 'policy', command: 'sallyport setup' })
 })
 
 t.test('the day is the page of the report builder, shown once under a path that then shows nothing', async (t) => {

@@ -118,6 +118,50 @@ t.test('bytes that the place made up, left out or put in another order are not f
   t.strictSame((await other.fresh()).get(rows, 'b'), { n: 2 })
 })
 
+t.test('a server that has more and does not give it is not asked for ever', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  await store.transact('test', (tx) => tx.put(rows, 'a', { n: 1 }))
+  const { place } = other
+  const { follow } = place
+  let asked = 0
+  place.follow = async (...given) => {
+    asked += 1
+    if (asked > 100) throw new Error('asked for ever')
+    return { ...await follow(...given), records: [], more: true }
+  }
+  await t.rejects(other.fresh(), { kind: 'damaged', code: 'replica_forked' })
+  place.follow = follow
+  t.strictSame((await other.fresh()).get(rows, 'a'), { n: 1 })
+})
+
+t.test('a server that tells the same old names again is not asked for ever', async (t) => {
+  const { store } = await replicas(t)
+  const { place } = store
+  let asked = 0
+  place.oldBlobs = async () => {
+    asked += 1
+    if (asked > 100) throw new Error('asked for ever')
+    return ['a', 'b']
+  }
+  t.equal(await store.sweepStored(() => new Set()), 2)
+})
+
+t.test('what a server sends leaves room on the disk', async (t) => {
+  let free = Number.MAX_SAFE_INTEGER
+  const files: Files = { ...nodeFiles, freeBytes: () => free }
+  const { store, next } = await replicas(t, { files })
+  const other = await next()
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  await store.transact('test', (tx) => tx.put(texts, 'a', { text: ref.stored_sha256 }))
+  free = 1024 * 1024
+  await t.rejects(other.fresh(), { kind: 'failed', code: 'disk_full' })
+  t.strictSame(other.artifacts.list(), [])
+  free = Number.MAX_SAFE_INTEGER
+  await other.fresh()
+  t.equal(other.artifacts.read('test', ref).toString(), 'content')
+})
+
 t.test('the body of a record is sealed for its place behind the one before it, and opens in no other', async (t) => {
   const { store, server } = await replicas(t)
   const before = store.replica.end.chain
@@ -140,6 +184,19 @@ t.test('a stored file that is another than its name says is not taken, nor the r
   const { sequence } = other.replica.end
   await t.rejects(other.fresh(), { kind: 'damaged', code: 'artifact_damaged' })
   t.equal(other.replica.end.sequence, sequence)
+})
+
+t.test('a stored file that is damaged here does not go to the place, and its record does', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  const name = ref.stored_sha256
+  writeFileSync(join(store.dir, 'artifacts', name.slice(0, 2), name), 'other bytes')
+  await store.transact('test', (tx) => tx.put(texts, 'a', { text: name }))
+  t.equal(server.blobs.size, 0)
+  t.strictSame((await other.fresh()).get(texts, 'a'), { text: name })
+  t.throws(() => other.artifacts.read('test', ref), { code: 'evidence_missing' })
+  t.throws(() => store.artifacts.read('test', ref), { code: 'artifact_damaged' })
 })
 
 t.test('while the place is away reads answer, and nothing is written', async (t) => {

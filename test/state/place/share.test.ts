@@ -1,9 +1,11 @@
 /** A replica is made where none is, out of a place that still has what whoever invited knew. */
+import { resolve } from 'node:path'
 import t from 'tap'
 import * as v from 'valibot'
 import { checkState } from '../../../src/state/care/check.js'
 import { nodeFiles, type Files } from '../../../src/state/files.js'
 import { serverChanged } from '../../../src/state/place/errors.js'
+import { isAnyGiven, isGiven } from '../../../src/state/place/place-file.js'
 import { createShared, joinShared } from '../../../src/state/place/share.js'
 import { shareDirectory } from '../../../src/state/place/sharing.js'
 import { createStore } from '../../../src/state/store.js'
@@ -63,6 +65,44 @@ t.test('a place that lacks what whoever invited knew is not joined', async (t) =
   }), { kind: 'conflict', code: 'server_changed' })
   t.equal(server.machines.length, 3)
   t.type(isRetired(), 'string', 'also where the server itself says what it lacks')
+})
+
+t.test('a join whose directory could not be made leaves no key, and a new invitation lets the machine in', async (t) => {
+  const { store, server } = await replicas(t)
+  const { state, keys, dir } = store.replica
+  const [at] = server.records
+  if (at === undefined) throw new Error('no record')
+  const root = resolve(dir, '../other')
+  const site = { dir: `${root}/dirs/state`, configDir: `${root}/config` }
+  /** Nothing of a state directory can be made any more. */
+  const full: Files = {
+    ...nodeFiles,
+    mkdir: (path) => {
+      if (path.startsWith(`${root}/dirs/`)) {
+        throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+      }
+      nodeFiles.mkdir(path)
+    },
+  }
+  const join = (files: Files) => joinShared({
+    ...site, files, reaching: { ...reaching, machineName: 'b' },
+    joining: {
+      storeId: store.storeId, key: keys.raw, createdAt: state.created_at, profile, at,
+    },
+    place: memoryPlace(server, () => server.machines.at(-1)?.machine ?? ''),
+  })
+  await t.rejects(join(full), { kind: 'failed', code: 'disk_full' })
+  t.strictSame(nodeFiles.list(`${site.configDir}/keys`), [])
+  t.equal(server.machines.filter(({ retired }) => retired === null).length, 1)
+  const joined = await join(nodeFiles)
+  t.teardown(() => joined.close())
+  t.ok(isGiven(nodeFiles, `${site.configDir}/keys`, store.storeId))
+  const elsewhere = { dir: `${root}/dirs/third`, configDir: `${root}/third-config` }
+  await t.rejects(createShared({
+    ...elsewhere, files: full, profile, reaching,
+    place: memoryPlace(new MemoryServer(), () => ''),
+  }), { kind: 'failed', code: 'disk_full' })
+  t.notOk(isAnyGiven(nodeFiles, elsewhere.configDir))
 })
 
 /** What happens to names and bytes, in order: `sync PATH` and `rename FROM TO`. */

@@ -5,11 +5,14 @@ import t from 'tap'
 import * as v from 'valibot'
 import { newId } from '../../../src/base/ids.js'
 import { stopBehind } from '../../../src/state/place/behind.js'
-import { readPlaceFile } from '../../../src/state/place/place-file.js'
+import { isAnyGiven, isGiven, readPlaceFile } from '../../../src/state/place/place-file.js'
+import { storedPath } from '../../../src/state/artifact-folder.js'
 import { writeAnchor } from '../../../src/state/anchor.js'
 import { joinShared } from '../../../src/state/place/share.js'
 import { acceptServer } from '../../../src/state/place/accepting.js'
 import { shareDirectory, unshareDirectory } from '../../../src/state/place/sharing.js'
+import { nodeFiles, type Files } from '../../../src/state/files.js'
+import { looseStateFile } from '../../../src/state/state-file.js'
 import type { Stop } from '../../../src/state/stop-board.js'
 import { createStore, openStore, type FileStore } from '../../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../../src/state/types.js'
@@ -26,6 +29,8 @@ const must = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error('nothing there')
   return value
 }
+/** No stored file is named by a row. */
+const none = () => new Set<string>()
 const put = (store: Pick<Store, 'transact'>, n: number) =>
   store.transact('test', (tx) => {
     tx.put(rows, `r${n}`, { n })
@@ -140,13 +145,52 @@ t.test('a directory that is shared is a replica, another machine begins with all
   }), { kind: 'conflict', code: 'machine_joined' })
 })
 
+t.test('a directory of which a stored file is damaged is not shared: who joins could not follow', async (t) => {
+  const root = t.testdir()
+  const made = createStore({ dir: `${root}/state`, configDir: `${root}/config`, profile })
+  const ref = made.artifacts.write('test', Buffer.from('content'))
+  await made.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  writeFileSync(storedPath(`${root}/state/artifacts`, ref.stored_sha256), 'other bytes')
+  const server = new MemoryServer()
+  await t.rejects(shareDirectory(made, reaching, memoryPlace(server, () => '')),
+    { kind: 'damaged', code: 'artifact_damaged' })
+  t.strictSame(server.asked, [], 'nothing was given to the place')
+  await put(made, 1)
+  t.teardown(() => made.close())
+})
+
+t.test('a directory is not shared while something is under way that began meanwhile, and what comes of that is kept', async (t) => {
+  const root = t.testdir()
+  const site = { dir: `${root}/state`, configDir: `${root}/config` }
+  const made = createStore({ ...site, profile }) as FileStore
+  await put(made, 1)
+  const beside = openStore({ ...site, mode: 'write' })
+  t.teardown(() => {
+    beside.close()
+    made.close()
+  })
+  const server = new MemoryServer()
+  const place = memoryPlace(server, () => '')
+  const { putBlob } = place
+  const begin = () => beside.holds.hold('job', `job_${crypto.randomUUID()}`)
+  let begun: Awaited<ReturnType<typeof begin>> | undefined
+  place.putBlob = async (name, pieces) => {
+    begun ??= await begin()
+    return putBlob(name, pieces)
+  }
+  await t.rejects(shareDirectory(made, reaching, place), { kind: 'conflict', code: 'share_moved' })
+  await put(beside, 2)
+  must(begun).release()
+  t.strictSame(made.read().get(rows, 'r2'), { n: 2 })
+})
+
 t.test('a state is not taken back while another machine has something under way', async (t) => {
   const { store, next } = await replicas(t)
   const other = await next()
   const guard = await other.holds.hold('job', `job_${crypto.randomUUID()}`)
-  await t.rejects(unshareDirectory(store), { kind: 'conflict', code: 'machines_at_work' })
+  await t.rejects(unshareDirectory(store, none), { kind: 'conflict', code: 'machines_at_work' })
   guard.release()
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
 })
 
 const stop = (target: string | null): Stop => ({
@@ -167,7 +211,7 @@ t.test('a stop that came while a state was taken back is in force in its directo
     return end(...at)
   }
   server.stops.push({ id: unread.id, body: Buffer.from('x'), placed: 99 })
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
   const opened = openStore({
     dir: store.replica.dir, configDir: store.replica.keyPlaces.configDir, mode: 'write',
   })
@@ -185,7 +229,7 @@ t.test('a name that the server made of a stop names no file of the machine', asy
   for (const id of [`../${storeId}.key`, 'no/such/folder', 'x'.repeat(300)]) {
     server.stops.push({ id, body: Buffer.from('x'), placed: 9 })
   }
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
   t.ok(readFileSync(keyPlaces.key).equals(key))
   const opened = openStore({ dir, configDir: keyPlaces.configDir, mode: 'write' })
   t.teardown(() => opened.close())
@@ -288,7 +332,7 @@ t.test('a state is not taken back while a machine has records that the server lo
   await put(other, 1)
   server.records.pop()
   await stopBehind(other.stops, { sequence: 1, machine: other.settings.machine }, 0)
-  await t.rejects(unshareDirectory(store), { code: 'server_changed', reason: 'behind' })
+  await t.rejects(unshareDirectory(store, none), { code: 'server_changed', reason: 'behind' })
   t.equal(server.isEnded, false)
 })
 
@@ -324,7 +368,7 @@ t.test('a state that is taken back is a directory again, and the others write no
   const other = await next()
   await put(other, 1)
   const { dir, keyPlaces: { configDir } } = store.replica
-  await unshareDirectory(store)
+  await unshareDirectory(store, none)
   await t.rejects(put(other, 2), { kind: 'blocked', code: 'state_unshared' })
   const opened = openStore({ dir, configDir, mode: 'write' })
   t.teardown(() => opened.close())
@@ -332,4 +376,47 @@ t.test('a state that is taken back is a directory again, and the others write no
   t.strictSame(opened.read().get(rows, 'r1'), { n: 1 })
   await opened.transact('test', (tx) => tx.put(rows, 'r2', { n: 2 }))
   t.equal(opened.anchor().status, 'ok')
+})
+
+t.test('a state whose taking back was cut off behind its decision counts for none that is shared', async (t) => {
+  const files: Files = {
+    ...nodeFiles,
+    unlink: (path) => {
+      if (path.endsWith('.place')) throw new Error('cut off')
+      nodeFiles.unlink(path)
+    },
+  }
+  const { store } = await replicas(t, { files })
+  const { keyPlaces: { dir, configDir }, places, storeId } = store.replica
+  t.ok(isGiven(files, dir, storeId))
+  await t.rejects(unshareDirectory(store, none), /cut off/)
+  t.equal(must(looseStateFile(files, places.state)).kept_in, undefined)
+  t.notOk(isGiven(files, dir, storeId))
+  t.notOk(isAnyGiven(files, configDir))
+})
+
+t.test('a directory that was being shared counts for none that is, and one of a damaged file for one', async (t) => {
+  const root = t.testdir()
+  const site = { dir: `${root}/state`, configDir: `${root}/config` }
+  const made = createStore({ ...site, profile }) as FileStore
+  t.teardown(() => made.close())
+  const { files, keyPlaces: { dir, configDir }, storeId } = made
+  const server = new MemoryServer()
+  server.isAway = true
+  await t.rejects(shareDirectory(made, reaching, memoryPlace(server, () => '')),
+    { code: 'place_unreachable' })
+  const path = `${dir}/${storeId}.place`
+  const told = readFileSync(path)
+  t.notOk(isGiven(files, dir, storeId))
+  t.notOk(isAnyGiven(files, configDir))
+  writeFileSync(path, told.subarray(1))
+  t.ok(isGiven(files, dir, storeId))
+  t.ok(isAnyGiven(files, configDir))
+  writeFileSync(path, told)
+  server.isAway = false
+  const shared = await shareDirectory(made, reaching, memoryPlace(server, () => ''))
+  t.teardown(() => shared.close())
+  t.equal(shared.settings.machine, JSON.parse(told.toString()).machine, 'it is the same machine')
+  t.ok(isGiven(files, dir, storeId))
+  t.ok(isAnyGiven(files, configDir))
 })

@@ -4,12 +4,13 @@
  * nothing but what a test says; it keeps every exchange and holds each to the public description.
  */
 import { writeFile } from 'node:fs/promises'
-import { createServer as createPlain, request as ask } from 'node:http'
+import { request as ask } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { createEmulator } from 'emulate'
 import { makeSelfSigned } from '../plain-provider.js'
+import { freePort } from '../ports.js'
 import type { Loose, Teardown } from '../../world/place.js'
 import { described, type Described, type Exchange } from './described.js'
 
@@ -45,15 +46,6 @@ const listening = (server: { listen: (port: number, host: string, done: () => vo
 /** Headers that are between two ends of one connection. */
 const hopByHop = ['connection', 'keep-alive', 'transfer-encoding']
 
-/** The emulator takes no port 0. */
-const freePort = async (): Promise<number> => {
-  const server = createPlain()
-  await listening(server)
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => void server.close(done))
-  return port
-}
-
 const bodyOf = async (stream: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   const parts: Uint8Array[] = []
   for await (const part of stream) parts.push(part)
@@ -81,6 +73,7 @@ const forward = (
 /** Starts one that goes with the test. */
 export const startEmulated = async (t: Teardown, dir: string): Promise<Emulated> => {
   const { cert, key } = await makeSelfSigned()
+  // The emulator takes no port 0.
   const [exchanges, told, port]: [Exchange[], Described, number] =
     [[], described(), await freePort()]
   const sockets = new Set<Socket>()

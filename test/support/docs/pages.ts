@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { builtApp } from '../../world/process.js'
 import { allVerbs } from '../../world/program.js'
+import { noonZone } from '../noon.js'
 import { signalled } from '../signalled.js'
 
 /** One fenced block of a page. */
@@ -210,14 +211,8 @@ export const typeFrom = async (
   t.strictSame([answers.length, answers.at(-1)], [blocks.length + 1, 'all\n'], answers.join('\n'))
 }
 
-/** A zone in which it is noon, so that no page is typed across a midnight. */
-const noon = (): string => {
-  const hours = 12 - new Date().getUTCHours()
-  return hours === 0 ? 'UTC' : `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`
-}
-
 /** A home of its own with nothing in it. */
 export const newcomer = (t: Test): Reader => {
   const cwd = join(t.testdir({ home: {} }), 'home')
-  return { cwd, env: { HOME: cwd, TZ: noon() } }
+  return { cwd, env: { HOME: cwd, TZ: noonZone().name } }
 }

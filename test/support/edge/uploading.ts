@@ -6,8 +6,7 @@ import { offerPairing, pairingPrefix, redeemPairing } from '../../../src/edge/pa
 import type { EdgeArtifact } from '../../../src/edge/edge-rows.js'
 import { beginUpload } from '../../../src/edge/upload.js'
 import { sha256Hex } from '../../../src/base/canonical.js'
-import type { Gov } from '../../../src/governance/context.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Gov, Session } from '../../../src/governance/context.js'
 
 /** Where an offer says that the service is. */
 export const place = { origin: 'https://127.0.0.1:7443', pin: `sha256/${'A'.repeat(43)}` }

@@ -4,7 +4,7 @@ import {
   markContacted, reserve, type ReserveRequest, type Settlement,
 } from '../../../src/governance/ledger/steps.js'
 import type { Binding } from '../../../src/governance/ledger/post.js'
-import type { Session } from '../../../src/governance/session/types.js'
+import type { Session } from '../../../src/governance/context.js'
 import { Memory } from './memory.js'
 
 export const now = '2026-11-20T10:00:00.000Z'

@@ -11,6 +11,7 @@ import type { AuthorityPoint, HttpsClientDeps, HttpsRequest } from '../../../src
 import { newAuthority } from './certs.js'
 import type { Pair } from './certs.js'
 import { patienceMs } from '../speed.js'
+import { until } from '../until.js'
 
 /** The name that every test server answers to; the resolver of the tests sends it to loopback. */
 export const name = 'provider.test'
@@ -149,6 +150,39 @@ export const ask = (url: string, over: Partial<HttpsRequest> = {}): HttpsRequest
   markContact: () => undefined,
   ...over,
 })
+
+const turn = (): Promise<void> => new Promise((done) => { setImmediate(done) })
+
+/** What the kernel of loopback took, this process reads in one of its next turns. */
+export const readByAll = async (): Promise<void> => {
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+}
+
+/** A server whose last connection can be made to say what nobody asked for. */
+export const planting = async () => {
+  const server = await serve((socket, _seen, index) =>
+    void socket.write(reply(`HTTP/1.1 200 OK\r\nx-answer: ${index}`)))
+  const up: TLSSocket[] = []
+  server.onConnection((socket) => {
+    socket.setNoDelay(true)
+    up.push(socket)
+  })
+  const plant = async (nth: number): Promise<void> => {
+    await until('the connection is up there', () => up.length >= nth)
+    const planted = reply('HTTP/1.1 200 OK\r\nx-answer: planted')
+    await new Promise((done) => up.at(-1)?.write(planted, done))
+    await readByAll()
+  }
+  return { server, plant }
+}
+
+/** Counts the connections of a server that are up, and of those the ones that closed since. */
+export const closingsOf = (server: TestServer) => {
+  let closed = 0
+  server.onConnection((socket) => socket.on('close', () => { closed += 1 }))
+  return (count: number): Promise<void> =>
+    until(`${count} connections are closed there`, () => closed === count)
+}
 
 /** Records the order of everything the client asks its caller. */
 export const recorder = (refuseAt?: AuthorityPoint | 'mark') => {

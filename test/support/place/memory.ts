@@ -1,5 +1,5 @@
 /** A place in this process, for rules that need no server: what it may say is as a server's. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { isoFromMs } from '../../../src/base/clock.js'
 import { fail } from '../../../src/base/errors.js'
 import { leaseLost } from '../../../src/state/place/errors.js'
@@ -153,7 +153,9 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
     },
     async untrueBlobs(names) {
       ask('untrueBlobs')
-      return names.filter((name) => !server.blobs.has(name))
+      const digestOf = (name: string) => createHash('sha256')
+        .update(Buffer.concat(server.blobs.get(name) ?? [])).digest('hex')
+      return names.filter((name) => !server.blobs.has(name) || digestOf(name) !== name)
     },
     async hasBlobs(names) {
       ask('hasBlobs')

@@ -4,17 +4,17 @@
  * and can be neither stopped nor promoted.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import {
   appendFileSync, chmodSync, chownSync, cpSync, lstatSync, mkdtempSync, readdirSync, rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Teardown } from '../../world/place.js'
+import { startAtPort } from '../ports.js'
+import { until } from '../until.js'
 import { postgresPrograms, runsAs } from './binaries.js'
 
 /** How a server is started; everything may be left out. */
@@ -56,25 +56,6 @@ export interface Postgres {
 
 const script = '"$@" 3<&- & p=$!; (read -r _ <&3; kill -QUIT $p) & w=$!; echo "pid $p"; '
   + 'wait $p; s=$?; kill $w; exit $s'
-
-/** Below those that a system gives to whoever asks for any: a server comes back at its own. */
-const [lowestPort, ports] = [18_000, 14_000]
-const portTriesMax = 20
-
-const freePort = async (): Promise<number> => {
-  for (let tries = 1; ; tries += 1) {
-    const port = lowestPort + randomInt(ports)
-    const server = createServer().listen(port, '127.0.0.1')
-    try {
-      await once(server, 'listening')
-      server.close()
-      await once(server, 'close')
-      return port
-    } catch (error) {
-      if (tries >= portTriesMax) throw error
-    }
-  }
-}
 
 const give = (path: string): void => {
   if (runsAs.uid === undefined) return
@@ -138,16 +119,20 @@ class Running {
       ...runsAs, env: environment(programs), cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     })
     let said = ''
-    const ready = new Promise<void>((resolve, reject) => {
-      child.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${said}`)))
-      for (const stream of [child.stdout, child.stderr]) {
-        stream?.on('data', (bytes: Buffer) => {
-          if (said.length < 100_000) said += bytes.toString()
-          if (said.includes('ready to accept') && said.includes('pid ')) resolve()
-        })
-      }
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (bytes: Buffer) => {
+        if (said.length < 100_000) said += bytes.toString()
+      })
+    }
+    // What it said last is read when its streams have ended, not when it has.
+    const closed = once(child, 'close').then(([code]) => {
+      throw new Error(`postgres ended with ${code}: ${said}`)
     })
-    await ready
+    await Promise.race([closed, until('postgres is ready', () =>
+      said.includes('ready to accept') && said.includes('pid ')).catch((error: unknown) => {
+      child.stdio[3]?.destroy()
+      throw new Error(`postgres said: ${said}`, { cause: error })
+    })])
     return new Running(child, Number(/^pid (\d+)$/m.exec(said)?.[1]))
   }
 
@@ -211,20 +196,6 @@ const given = (url: string): Postgres => {
   }
 }
 
-/** Another process may take a port between the look and the start. */
-const startAnywhere = async (
-  folder: string, settings: PostgresSettings,
-): Promise<[number, Running]> => {
-  for (let tries = 1; ; tries += 1) {
-    const port = await freePort()
-    try {
-      return [port, await Running.start(folder, port, settings)]
-    } catch (error) {
-      if (tries >= portTriesMax || !/Address already in use/.test(String(error))) throw error
-    }
-  }
-}
-
 /** Starts a server; it and its data are gone with the test. */
 export const startPostgres = async (
   t: Teardown, settings: PostgresSettings = {},
@@ -232,7 +203,7 @@ export const startPostgres = async (
   const named = process.env['SALLYPORT_TEST_POSTGRES']
   if (named !== undefined) return given(named)
   const folder = dataFolder(t, settings)
-  const [port, started] = await startAnywhere(folder, settings)
+  const [port, started] = await startAtPort((free) => Running.start(folder, free, settings))
   let running = started
   t.teardown(() => running.end('SIGKILL'))
   const config = {

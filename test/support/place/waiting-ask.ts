@@ -8,6 +8,7 @@ import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Ran, Teardown } from '../../world/place.js'
 import type { AlphaWorld, Placed } from '../../world/world.js'
 import { must } from '../must.js'
+import { timeOf } from '../speed.js'
 import { until } from '../until.js'
 import type { FaultyWay } from './faults.js'
 import { goBy } from './links.js'
@@ -15,8 +16,8 @@ import { firstMachine, nextMachine } from './machines.js'
 import { startPostgres } from './postgres.js'
 import { startProxy } from './proxy.js'
 
-/** Times of the place for the machine that things happen to, as test/entry.ts takes them. */
-export const shortEnv = { TEST_PLACE_LEASE_MS: '2000', TEST_PLACE_PATIENCE_MS: '1000' } as const
+/** For a process whose leases end while a test waits, and not before: see test/entry.ts. */
+export const shortLease = { TEST_PLACE_LEASE_MS: String(Math.max(5_000, timeOf(50))) } as const
 
 /** Makes two machines, with room for hundreds of unknown charges. */
 export const faultyWay = async (t: Teardown): Promise<FaultyWay<AlphaWorld>> => {
@@ -36,7 +37,7 @@ export interface WaitingAsk {
   readonly key: string
   readonly asking: Promise<Ran>
   readonly child: () => ChildProcess | undefined
-  /** That it waits there, or has ended. */
+  /** That it waits there; fails where it has ended before. */
   readonly stopped: Promise<void>
   go(): void
 }
@@ -62,9 +63,14 @@ export const waitingAsk = (
       one.stderr?.on('data', (bytes: Buffer) => { said += bytes.toString() })
     },
   }).finally(() => { over = true })
+  const stopped = until(`it comes to ${step}`, () => over || said.includes('stopped at'))
+    .then(() => {
+      if (!said.includes('stopped at')) throw new Error(`it ended before ${step}: ${said}`)
+    })
+  // One that dies at its step is not waited for.
+  stopped.catch(() => undefined)
   return {
-    question, key, asking, child: () => child,
-    stopped: until(`it comes to ${step}`, () => over || said.includes('stopped at')),
+    question, key, asking, stopped, child: () => child,
     go: () => writeFileSync(goFile, ''),
   }
 }

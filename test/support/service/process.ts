@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import { builtApp, countsOf, packedApp, preloadedByRun } from '../../world/process.js'
 import type { Place, Teardown } from '../../world/place.js'
+import { startAtPort } from '../ports.js'
 import { until } from '../until.js'
 import { askOver, type Asking } from './serving.js'
 
@@ -78,3 +79,13 @@ export const started = async (
 
 /** A service that was started so. */
 export type Started = Awaited<ReturnType<typeof started>>
+
+/** The same at a port that no other process is given once it has ended, so that it comes back. */
+export const startedToComeBack = async (t: Teardown, place: Place) => {
+  const [, one] = await startAtPort(async (port) => {
+    const service = await started(t, place, ['--port', String(port)])
+    if (service.status() !== null) throw new Error(service.err())
+    return service
+  })
+  return one
+}

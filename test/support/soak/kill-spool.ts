@@ -10,6 +10,7 @@ import type { Fault } from '../edge/origin.js'
 import { deviceOf } from '../edge/paired.js'
 import type { PairedDevice } from '../edge/paired.js'
 import { startMs } from '../speed.js'
+import { until } from '../until.js'
 
 /** What came of it. */
 export interface KilledSpool {
@@ -83,7 +84,7 @@ export const killSpool = async (rounds: number): Promise<KilledSpool> => {
       killed += some.killed + (sending.killed ? 1 : 0)
     }
     // Faults that nobody met must not end the last run.
-    while ((await device.once()).status !== 0) await sleep(1)
+    await until('nothing is left to send', async () => (await device.once()).status === 0)
     return judged(device, { rounds, answered, killed })
   } finally {
     for (const act of done.reverse()) await act()

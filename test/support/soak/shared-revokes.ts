@@ -4,8 +4,10 @@
  * revoke had answered.
  */
 import { collections } from '../../../src/governance/rows.js'
+import { stopTimes } from '../../../src/governance/stops/act.js'
 import { chanceOf } from '../chance.js'
 import { must } from '../must.js'
+import { patienceMs } from '../speed.js'
 import { until } from '../until.js'
 import { holdWrites } from '../net/held-writes.js'
 import { firstMachine, nextMachine } from '../place/machines.js'
@@ -66,6 +68,10 @@ const settleAll = async ({ one }: Machines): Promise<void> => {
 
 /** Rounds of one ask on a machine and one revoke on another one; granted anew after each. */
 export const soakSharedRevokes = async (t: Teardown, rounds: number): Promise<RevokeReport> => {
+  // Whoever is asked answers; a busy machine takes longer than the shipped time for it.
+  const { fenceWaitMs } = stopTimes
+  stopTimes.fenceWaitMs = patienceMs()
+  t.teardown(() => { stopTimes.fenceWaitMs = fenceWaitMs })
   const server = await startPostgres(t)
   const one = await firstMachine(t, server.url)
   must(await one.run(setupFlags(one.place, await one.revision(), roomy)))

@@ -8,9 +8,7 @@ import type { VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { alphaText } from './text.js'
 
-interface AcknowledgeOptions {
-  readonly acknowledgePlaintextEgress?: boolean
-}
+type AcknowledgeOptions = { readonly acknowledgePlaintextEgress?: boolean }
 
 export const acknowledge: VerbRecord<AcknowledgeOptions, AlphaShow> = {
   summary: 'acknowledge for yourself the consent that another owner gave',

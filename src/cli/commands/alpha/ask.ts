@@ -1,5 +1,5 @@
 import { alphaAsk, type AnswerDocument } from '../../../alpha/task-contract.js'
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import type { AskRequest } from '../../../alpha/ask/admit.js'
 import { alphaLimits } from '../../../alpha/constants.js'
 import { parseAlphaInput, questionFromBytes } from '../../../alpha/input.js'
@@ -110,11 +110,19 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
     const asked = await readQuestion(options, deps)
     const { gov, session } = await workFor(deps, 'mutate')
     const { ask } = await import('../../../alpha/ask/ask.js')
-    const result = await ask(alphaContext(deps, gov), session, {
+    const request = {
       ...asked,
       goalId: options.goal ?? null,
       idempotencyKey: keyOf(options, 'ask', { gov, session }) ?? newRequestKey(gov.store.read()),
-    }, (options.waitTurn ?? 0) * 1_000)
+    }
+    const result = await ask(
+      alphaContext(deps, gov), session, request, (options.waitTurn ?? 0) * 1_000,
+    ).catch(async (error: unknown) => {
+      if (error instanceof SallyportError && error.reason === 'connect_failed') {
+        await (await import('../sandbox/rehearsal.js')).noteStoppedSandbox(deps, gov)
+      }
+      throw error
+    })
     return alphaAsk.answer({ ...result, view: gov.store.read() })
   },
 }

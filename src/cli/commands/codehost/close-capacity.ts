@@ -7,8 +7,7 @@ import { closureLimits } from '../../../codehost/jobs/closed/closed-job-limits.j
 import { keptRequest } from '../../../codehost/closure/look.js'
 import type { ReadRequest } from '../../../codehost/jobs/closed/request.js'
 import { fail } from '../../../base/errors.js'
-import type { Gov } from '../../../governance/context.js'
-import type { Session } from '../../../governance/session/types.js'
+import type { Gov, Session } from '../../../governance/context.js'
 import { acknowledgeFlag, numberFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { requestOf } from '../../request.js'
@@ -19,10 +18,8 @@ import { receiptText } from './closure-text.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost close-capacity`. */
-interface CloseCapacityOptions extends LineOf<typeof codehostCloseCapacity> {
-  readonly from?: string
-  readonly retry?: boolean
-}
+type CloseCapacityOptions =
+  LineOf<typeof codehostCloseCapacity> & { readonly from?: string; readonly retry?: boolean }
 
 /** What a form shows and asks; given as flags it makes a request of its own. */
 const decidedOf = (options: CloseCapacityOptions) => ({

@@ -2,8 +2,11 @@
 import { fail } from '../../../base/errors.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import type { Connection } from '../../../governance/connections/connection-rows.js'
+import type { DeploymentProfile } from '../../../governance/profile.js'
+import { readSecret } from '../../input.js'
 import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
+import { rehearsalOf } from '../sandbox/rehearsal.js'
 
 /** What somebody filled in; what is left as it is, is left out. */
 export interface FilledConnection {
@@ -51,15 +54,25 @@ const offered = async (
  * never offered. Throws `cancelled` `declined`, `rejected` `secret_length`.
  */
 export const newConnectionForm = async (
-  deps: VerbDeps, freeOf: (repository: string) => readonly Connection[],
+  deps: VerbDeps, profile: Pick<DeploymentProfile, 'provider'>,
+  freeOf: (repository: string) => readonly Connection[],
 ): Promise<FilledConnection> => {
   const prompter = await deps.ask('Give --repo and --token-file.')
   deps.note('A connection is for one exact repository. Its token identifies an account and allows '
     + 'nothing until you consent; what to make it for: `sallyport help real-key`')
-  const repo = await prompter.text('Repository (OWNER/NAME):')
+  const rehearsal = await rehearsalOf(deps, profile)
+  const repo = await prompter.text(
+    'Repository (OWNER/NAME):', rehearsal === null ? '' : rehearsal.repository,
+    (text) => (/^[^/\s]+\/[^/\s]+$/.test(text) ? null : 'Type OWNER/NAME; Ctrl-C leaves.'))
   const free = await offered(prompter, freeOf(repo))
   if (free !== null && free.consent !== null) deps.note('Whatever consent it has ends with a save.')
-  const token = await tokenOf(deps, prompter, 'Token (not shown):')
+  const typed = await tokenOf(deps, prompter, rehearsal === null
+    ? 'Token (not shown):' : 'Token (not shown; Enter takes that of the sandbox):')
+  const token = typed ?? (rehearsal === null ? undefined
+    : Buffer.from(await readSecret(deps, {
+      from: rehearsal.keyFiles.codehost, flag: '--token-file',
+      bytesMax: codehostLimits.tokenBytesMax + 2,
+    })))
   if (token === undefined) throw fail.rejected('secret_length', 'A connection needs a token.')
   await confirmed(prompter, 'Store this token for this repository')
   return free === null ? { repo, token }

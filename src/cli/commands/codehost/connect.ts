@@ -4,8 +4,8 @@ import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/find-connection.js'
 import type { Connection } from '../../../governance/connections/connection-rows.js'
-import type { Gov } from '../../../governance/context.js'
-import type { Session } from '../../../governance/session/types.js'
+import type { Gov, Session } from '../../../governance/context.js'
+import { deploymentProfile } from '../../../governance/profile.js'
 import { choiceFlag, numberFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
@@ -13,11 +13,10 @@ import { sentBeforeLines } from '../../sent-before.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { newConnectionForm, savedConnectionForm, type FilledConnection } from './connect-form.js'
-import { connectionText } from './connections.js'
+import { savedConnectionText } from './connections.js'
 
-interface ConnectOptions extends Omit<LineOf<typeof codehostConnect>, 'token'> {
-  readonly tokenFile?: string
-}
+type ConnectOptions =
+  Omit<LineOf<typeof codehostConnect>, 'token'> & { readonly tokenFile?: string }
 
 const requireMade = ({ repo, tokenFile }: ConnectOptions): void => {
   if (repo !== undefined && tokenFile !== undefined) return
@@ -58,7 +57,8 @@ const filled = async (
   options: ConnectOptions, deps: VerbDeps,
   { gov, session }: { readonly gov: Gov, readonly session: Session },
 ): Promise<FilledConnection> => (options.connection === undefined
-  ? newConnectionForm(deps, (repository) => freeConnections(gov, session, repository))
+  ? newConnectionForm(deps, deploymentProfile(gov.store), (repository) =>
+    freeConnections(gov, session, repository))
   : savedConnectionForm(deps, requireOwnConnection(gov.store.read(), session, options.connection)))
 
 export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
@@ -89,7 +89,7 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
       'disabled', 'reconcile_only',
     ]))
     .addOption(numberFlag('--expected-revision <n>', 'as `codehost connections` shows it')),
-  text: connectionText,
+  text: savedConnectionText,
   run: async (options, deps) => {
     const { connection: named, mode, ...flags } = requestOf(codehostConnect, options)
     const asks = isForm(options, deps)

@@ -10,6 +10,7 @@ import { setMode, disconnect as dropConnection, revokeConsent } from '../../../c
 import { operation } from '../../../fabric/operation.js'
 import { codehost } from '../../../fabric/operations/codehost.js'
 import { offered } from '../../flags.js'
+import type { View } from '../../output.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
 import { verbOf } from '../../verb-of.js'
@@ -20,7 +21,7 @@ const consentLine = ({ consent }: Pick<ConnectionDocument, 'consent'>): string =
   return `${consent.state}${until}: ${consent.actions.join(', ')}`
 }
 
-export const connectionText = (one: ConnectionDocument): string => fieldLines([
+const connectionFields = (one: ConnectionDocument): readonly (readonly [string, string])[] => [
   ['connection', one.id],
   ['repository', one.repository_id === null
     ? one.repository : `${one.repository} (number ${one.repository_id})`],
@@ -30,6 +31,15 @@ export const connectionText = (one: ConnectionDocument): string => fieldLines([
   ['consent', consentLine(one)],
   ...(one.consent === null ? [] : [['session', one.consent.root] as const]),
   ['capacity', one.active_job_id === null ? 'free' : `occupied by ${one.active_job_id}`],
+]
+
+export const connectionText = (one: ConnectionDocument): string =>
+  fieldLines(connectionFields(one))
+
+/** The same of one that was just saved: what it may be used for comes next. */
+export const savedConnectionText = (one: ConnectionDocument, view: View): string => fieldLines([
+  ...connectionFields(one),
+  ...(one.opt_in ? [] : [['next', view.command('codehost publish FOLDER')] as const]),
 ])
 
 const noConnection = 'No connection yet: `sallyport codehost connect`'
@@ -85,11 +95,7 @@ export const connections = verbOf(codehost.connections, {
   ),
 })
 
-/** Arguments of `codehost mode`. */
-interface ModeOptions {
-  readonly connection: string
-  readonly mode: string
-}
+type ModeOptions = { readonly connection: string; readonly mode: string }
 
 export const mode = verbOf(operation(codehostMode, 'stop',
   async ({ gov, session, stopped }, { connection, mode: next }) => {

@@ -9,19 +9,12 @@ import type { Connection } from '../../../governance/connections/connection-rows
 import { durationFlag, numberFlag, offered } from '../../flags.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord, VerbDeps } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { connectionText } from './connections.js'
 
-/** Argument and flags of `codehost consent`. */
-interface ConsentOptions {
-  readonly connection: string
-  readonly action?: readonly string[]
-  readonly duration?: number
-  readonly acknowledge?: boolean
-  readonly expectedRevision?: number
-}
+type ConsentOptions = Partial<LineOf<typeof codehostConsent>> & { readonly connection: string }
 
 /** Somebody to ask, the same one for every question of this line; null where nobody can be. */
 const personOf = async ({ action, acknowledge }: ConsentOptions, deps: VerbDeps) => {

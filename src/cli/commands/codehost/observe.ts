@@ -16,9 +16,7 @@ import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost recover observe`. */
-interface ObserveOptions extends LineOf<typeof codehostObserve> {
-  readonly from?: string
-}
+type ObserveOptions = LineOf<typeof codehostObserve> & { readonly from?: string }
 
 /** On a terminal the acknowledgment may be given at a prompt, which starts unchecked. */
 const acknowledgedOf = async (

@@ -12,25 +12,16 @@ import { readInputText } from '../../input.js'
 import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
 import { ownFoldersOf } from '../../own-folders.js'
 import { requestOf } from '../../request.js'
-import type { VerbRecord, VerbDeps } from '../../verb.js'
+import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
-/** Argument and flags of `codehost prepare`. */
-interface PrepareOptions extends KeyOptions {
-  readonly what: string
-  readonly connection?: string
-  readonly title?: string
+interface PrepareOptions extends KeyOptions,
+  Omit<Partial<LineOf<typeof codehostPrepare>>, 'body' | 'message' | 'idempotencyKey'> {
+  readonly what: 'issue' | 'comment' | 'publication'
   readonly bodyFile?: string
-  readonly issue?: number
-  readonly mark?: boolean
-  readonly source?: string
-  readonly base?: string
-  readonly branch?: string
-  readonly author?: string
   readonly messageFile?: string
-  readonly goal?: string
 }
 
 /** A body of the longest permitted length takes up to four bytes a character. */

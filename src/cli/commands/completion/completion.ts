@@ -6,9 +6,7 @@ import { offered } from '../../flags.js'
 import { describeNouns, describeTree } from '../../tree.js'
 import type { VerbRecord } from '../../verb.js'
 
-interface CompletionOptions {
-  readonly shell: Shell
-}
+type CompletionOptions = { readonly shell: Shell }
 
 const shellArgument = (): Argument => {
   const argument = offered(new Argument('<shell>', shells.join(', ')), shells)

@@ -30,10 +30,7 @@ export const show = verbOf(config.show, {
   text: configurationText,
 })
 
-interface ConfigSaveOptions {
-  readonly from?: string
-  readonly voidAnswers?: boolean
-}
+type ConfigSaveOptions = { readonly from?: string; readonly voidAnswers?: boolean }
 
 export const save: VerbRecord<ConfigSaveOptions, Configuration> = {
   summary: 'save the model configuration from one document',

@@ -12,15 +12,10 @@ import { deploymentProfile } from '../../../governance/profile.js'
 import { clientOf } from '../../../fabric/client.js'
 import { offered } from '../../flags.js'
 import { visibleLine } from '../../text.js'
-import type { VerbFace } from '../../verb.js'
+import type { LineOf, VerbFace } from '../../verb.js'
 import { verbOf } from '../../verb-of.js'
 
-/** Arguments and flags of `gateway prove`. */
-interface ProveOptions {
-  readonly slot?: string
-  readonly all?: boolean
-  readonly ifStale?: boolean
-}
+type ProveOptions = LineOf<typeof gatewayProve> & { readonly all?: boolean }
 
 type ProveDocument = ProvedDocument | ProofEntry[]
 

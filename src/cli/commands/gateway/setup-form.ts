@@ -156,8 +156,10 @@ const askConsents = async (form: Form, draft: Draft): Promise<void> => {
   const open = openPurposes(form, draft)
   if (open.length === 0) return
   const labels = new Map(open.map((one) => [`${one}: ${purposeContents[one]}`, one]))
-  const picked = await form.prompter.pick(
-    'Purposes to consent to (space marks):', [...labels.keys()])
+  const [first = '', ...others] = labels.keys()
+  const picked = others.length > 0
+    ? await form.prompter.pick('Purposes to consent to (space marks):', [first, ...others])
+    : await form.prompter.confirm(`Consent to ${first}`) ? [first] : []
   draft.consents = picked.flatMap((label) => labels.get(label) ?? [])
   const left = open.filter((one) => !draft.consents.includes(one))
   if (left.length > 0) form.deps.note(`Without a consent nothing is sent for ${left.join(', ')}.`)
@@ -165,9 +167,10 @@ const askConsents = async (form: Form, draft: Draft): Promise<void> => {
 
 /** Enabling and consents, each unchecked; a route that stays disabled takes no consent. */
 const askUse = async (form: Form, draft: Draft): Promise<void> => {
-  const { prompter, current: { gateway } } = form
+  const { deps, prompter, current: { gateway } } = form
   const isFirst = gateway === null
   const hasSlot = Object.keys(draft.slots).length > 0
+  if (isFirst && !hasSlot) deps.note('Without a slot nothing can be asked of the gateway.')
   const asks = isFirst ? hasSlot : !gateway.enabled
   if (asks && await prompter.confirm('Enable the route now')) draft.enable = true
   if (gateway?.enabled !== true && draft.enable !== true) return

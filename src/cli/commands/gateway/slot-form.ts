@@ -17,7 +17,6 @@ export type SavedSlot = Pick<
 /** What a form would change of a slot. */
 export type SlotDraft = Partial<SlotSetup>
 
-/** Where a slot is asked about. */
 interface SlotCase {
   readonly prompter: Prompter
   readonly gov: Gov

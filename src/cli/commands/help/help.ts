@@ -8,9 +8,7 @@ import { describeOlderNamed, describeTree } from '../../tree.js'
 import { nounHelp, overview } from '../../help/overview.js'
 import type { VerbRecord } from '../../verb.js'
 
-interface HelpOptions {
-  readonly topic?: readonly string[]
-}
+type HelpOptions = { readonly topic?: readonly string[] }
 
 /** Finds the page. Throws `not_found`. */
 export const help: VerbRecord<HelpOptions, string> = {

@@ -5,9 +5,8 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 
-interface InviteLine extends Omit<LineOf<typeof machineInvite>, 'passphrase'> {
-  readonly passphraseFile?: string
-}
+type InviteLine =
+  Omit<LineOf<typeof machineInvite>, 'passphrase'> & { readonly passphraseFile?: string }
 
 export const invite: VerbRecord<InviteLine, ReturnType<typeof machineInvite.answer>> = {
   summary: 'write a sealed invitation for another machine',

@@ -7,10 +7,7 @@ import type { VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 
 /** What an owner proves himself with, as at `login`. */
-export interface OwnerLine {
-  readonly owner?: string
-  readonly passphraseFile?: string
-}
+export type OwnerLine = { readonly owner?: string; readonly passphraseFile?: string }
 
 export const ownerFlags = (command: Command): Command => command
   .option('--owner <name>', 'who decides, where no session is live and there are several owners')

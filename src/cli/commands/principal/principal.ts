@@ -33,10 +33,7 @@ const principalText = (facts: PrincipalDocument): string => fieldLines([
   ['passphrase', facts.has_passphrase ? 'yes' : 'none'],
 ])
 
-interface PrincipalAddOptions {
-  readonly name: string
-  readonly passphraseFile?: string
-}
+type PrincipalAddOptions = { readonly name: string; readonly passphraseFile?: string }
 
 const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<string> => {
   const flag = '--passphrase-file'

@@ -12,20 +12,13 @@ import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import { fieldLines } from '../../text.js'
-import { verb, type VerbRecord } from '../../verb.js'
+import { verb, type LineOf, type VerbRecord } from '../../verb.js'
 import { askControl } from './control.js'
 import { dirFlag } from './dir.js'
 
 /** Arguments and flags of `sandbox fault`. */
-export interface SandboxFaultOptions {
-  readonly action: string
-  readonly name?: string
-  readonly dir?: string
-  readonly service?: string
-  readonly times?: number
-  readonly after?: number
-  readonly value?: number
-}
+export type SandboxFaultOptions =
+  Omit<LineOf<typeof sandboxFault>, 'action'> & { readonly action: string }
 
 const actions = ['set', 'clear'] as const
 const { countMax, valueMax } = faultLimits

@@ -1,6 +1,7 @@
 /** A state that is sealed for the sandbox of this machine: what its set-up may fill in. */
 import { join } from 'node:path'
-import type { DeploymentProfile } from '../../../governance/profile.js'
+import type { Gov } from '../../../governance/context.js'
+import { deploymentProfile, type DeploymentProfile } from '../../../governance/profile.js'
 import type { SlotName } from '../../../gateway/constants.js'
 import { folderFiles, readFolder } from '../../../sandbox/folder.js'
 import type { VerbDeps } from '../../verb.js'
@@ -11,11 +12,15 @@ import { defaultSandboxDir } from './dir.js'
 export interface Rehearsal {
   readonly dir: string
   readonly isRunning: boolean
-  /** Files with a key, mode 600. */
-  readonly keyFiles: { readonly provider: string; readonly gateway: string }
+  /** Files with a key or a token, mode 600. */
+  readonly keyFiles: {
+    readonly provider: string; readonly gateway: string; readonly codehost: string
+  }
   /** A model of a slot, and the host that serves it. */
   modelOf(slot: SlotName): string
   readonly host: string
+  /** The repository that its code host has from the start. */
+  readonly repository: string
 }
 
 /**
@@ -34,8 +39,17 @@ export const rehearsalOf = async (
     dir, isRunning: isRunning(dir),
     keyFiles: {
       provider: join(dir, folderFiles.providerKey), gateway: join(dir, folderFiles.gatewayKey),
+      codehost: join(dir, folderFiles.codehostToken),
     },
     modelOf: (slot) => (slot === 'screenshot' ? 'gateway/acme/sees-1' : 'gateway/acme/text-1'),
-    host: 'acme-host',
+    host: 'acme-host', repository: 'operator/notes',
   }
+}
+
+/** Says so where the sandbox that a state is sealed for does not run: nothing answers then. */
+export const noteStoppedSandbox = async (deps: VerbDeps, { store }: Gov): Promise<void> => {
+  if (deps.globals.json) return
+  const rehearsal = await rehearsalOf(deps, deploymentProfile(store))
+  if (rehearsal === null || rehearsal.isRunning) return
+  deps.note('The sandbox of this state does not run: `sallyport sandbox start --background`')
 }

@@ -8,11 +8,7 @@ import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import type { JoinedMeta, VerbRecord, VerbDeps } from '../../verb.js'
 
-/** Arguments and flags of `schema`. */
-interface SchemaOptions {
-  readonly command?: readonly string[]
-  readonly input?: boolean
-}
+type SchemaOptions = { readonly command?: readonly string[]; readonly input?: boolean }
 
 type Shown = SchemaRow[] | JsonSchemaDocument
 

@@ -196,7 +196,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
   const [saved, failed]: [SetupStep[], Set<SetupStep>] = [[], new Set()]
   const left = (cause?: unknown): Error =>
     fail.cancelled('setup_left', `You left. ${savedText(saved)}`, {
-      next: 'Go on with `sallyport setup`: what is done is not asked for again.', cause,
+      next: 'Go on with `sallyport setup`: what is done stays done.', cause,
     })
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]

@@ -6,9 +6,7 @@ import type { VerbRecord } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
-interface ClearStaleOptions {
-  readonly yes?: boolean
-}
+interface ClearStaleOptions { readonly yes?: boolean }
 
 export const clearStale: VerbRecord<ClearStaleOptions, ClearStaleReceipt> = {
   summary: 'archive incomplete observations of earlier folders',

@@ -27,9 +27,7 @@ interface SaveOptions {
 }
 
 /** The same behind the word that says what is to be done. */
-interface ShotsConfigOptions extends SaveOptions {
-  readonly action: string
-}
+interface ShotsConfigOptions extends SaveOptions { readonly action: string }
 
 const depthMax = 3
 

@@ -15,7 +15,6 @@ import { workFor } from '../../work.js'
 import { analysisReceiptText } from './analyze.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
-/** Argument and flags of `shots reanalyze`. */
 interface ReanalyzeOptions extends Omit<LineOf<typeof shotsReanalyze>, 'group' | 'reason'> {
   readonly reason?: ReanalyzeReason
   readonly blocked?: boolean

@@ -5,9 +5,7 @@ import { requestOf } from '../../request.js'
 import type { LineOf, VerbRecord } from '../../verb.js'
 import { operatorFor, ownerFlags, type OwnerLine } from '../machine/operator.js'
 
-interface AcceptLine extends LineOf<typeof stateAcceptServer>, OwnerLine {
-  readonly yes?: boolean
-}
+type AcceptLine = LineOf<typeof stateAcceptServer> & OwnerLine & { readonly yes?: boolean }
 
 type Answer = ReturnType<typeof stateAcceptServer.answer>
 

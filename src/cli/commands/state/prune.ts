@@ -12,9 +12,7 @@ import { bytesText } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 
-interface PruneOptions extends LineOf<typeof statePrune> {
-  readonly yes?: boolean
-}
+type PruneOptions = LineOf<typeof statePrune> & { readonly yes?: boolean }
 
 const backups = 'Backups and copies elsewhere keep what they hold.\n'
 

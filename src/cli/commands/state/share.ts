@@ -6,9 +6,7 @@ import { recoverFirst, workFor } from '../../work.js'
 import { operatorFor, ownerFlags, type OwnerLine } from '../machine/operator.js'
 import type { ServerLine } from '../machine/server.js'
 
-interface ShareLine extends LineOf<typeof stateShare>, ServerLine {
-  readonly yes?: boolean
-}
+type ShareLine = LineOf<typeof stateShare> & ServerLine & { readonly yes?: boolean }
 
 export const share: VerbRecord<ShareLine, ReturnType<typeof stateShare.answer>> = {
   summary: 'give this state to a server, so that several machines share it',
@@ -51,9 +49,7 @@ export const share: VerbRecord<ShareLine, ReturnType<typeof stateShare.answer>> 
   },
 }
 
-interface UnshareLine extends LineOf<typeof stateUnshare>, OwnerLine {
-  readonly yes?: boolean
-}
+type UnshareLine = LineOf<typeof stateUnshare> & OwnerLine & { readonly yes?: boolean }
 
 /** Takes it back. Throws `rejected` `not_shared`. */
 export const unshare: VerbRecord<UnshareLine, ReturnType<typeof stateUnshare.answer>> = {

@@ -6,16 +6,12 @@ import {
   statusCheck, statusLinesOf, statusShow, type StatusDocument,
 } from '../../../fabric/status-contract.js'
 import type { StatusLine } from '../../../governance/capability.js'
-import type { Gov } from '../../../governance/context.js'
+import type { Gov, Session } from '../../../governance/context.js'
 import { runningText } from '../../../governance/service/running.js'
-import type { Session } from '../../../governance/session/types.js'
 import { writeLine, type View } from '../../output.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 
-interface StatusOptions {
-  readonly watch?: boolean
-  readonly check?: boolean
-}
+type StatusOptions = { readonly watch?: boolean; readonly check?: boolean }
 
 const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
@@ -166,6 +162,11 @@ export const status: VerbRecord<StatusOptions, StatusDocument> = {
     }
     const gov = await deps.gov('read')
     if (watches === true) await watch(deps, gov)
-    return (check ? statusCheck : statusShow).answer(await look(deps, gov))
+    const status = await look(deps, gov)
+    // Loaded for a rehearsal alone: a prompt or a monitor that asks for the status waits for it.
+    if (status.profile === 'sandbox') {
+      await (await import('../sandbox/rehearsal.js')).noteStoppedSandbox(deps, gov)
+    }
+    return (check ? statusCheck : statusShow).answer(status)
   },
 }

@@ -29,9 +29,7 @@ import { dropAgents, installAgents } from './agents.js'
 import { tellOfStaying, tellWhatLacks } from './install-notes.js'
 import { ownUnits, requireFreeUnits, unitFolder, writeUnits } from './unit-files.js'
 
-interface InstallOptions extends LineOf<typeof timersInstall> {
-  readonly yes?: boolean
-}
+type InstallOptions = LineOf<typeof timersInstall> & { readonly yes?: boolean }
 
 type Request = ReturnType<typeof timersInstall.request>
 

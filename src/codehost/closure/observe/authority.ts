@@ -3,7 +3,7 @@
  * and everything that it was made under, unchanged. It lets nothing else be done (C-170 to C-177).
  */
 import { fail } from '../../../base/errors.js'
-import type { Session } from '../../../governance/session/types.js'
+import type { Session } from '../../../governance/context.js'
 import type { View } from '../../../state/types.js'
 import {
   changedBinding, observationBindings, type BindingName, type Bindings,
@@ -15,9 +15,7 @@ import { closureFaults } from '../verify-closures.js'
 import type { ObserveRequest } from './request.js'
 
 /** A closed job with what closed it. */
-export interface ClosedJob extends Identified {
-  readonly closure: Closure
-}
+export interface ClosedJob extends Identified { readonly closure: Closure }
 
 const next = (jobId: string): string => `Look at it: \`sallyport codehost jobs ${jobId}\`.`
 

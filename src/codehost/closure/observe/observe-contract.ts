@@ -1,8 +1,7 @@
 /** What goes in and comes out of looking at what a closure proved. */
 import * as v from 'valibot'
 import { contract } from '../../../base/contract.js'
-import { nullableText, text } from '../../../base/fields.js'
-import { closedObject, strictInteger } from '../../../base/schema.js'
+import { closedObject, strictInteger, nullableText, text } from '../../../base/schema.js'
 import type { Observation } from './observe.js'
 
 const number = v.number()
@@ -35,7 +34,7 @@ export type ObservationDocument = v.InferOutput<typeof observed>
 
 /** Looking once more at what a closure proved. */
 export const codehostObserve = contract({
-  name: 'codehost.observe', version: 1,
+  name: 'codehost.observe',
   input: closedObject({
     job: text, acknowledged_closure_observation: v.optional(v.boolean()),
     expected_read_revision: v.optional(strictInteger(1, Number.MAX_SAFE_INTEGER)),

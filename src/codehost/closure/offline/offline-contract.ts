@@ -1,8 +1,7 @@
 /** What comes out of verifying a receipt. */
 import * as v from 'valibot'
 import { contract } from '../../../base/contract.js'
-import { nullableText, text } from '../../../base/fields.js'
-import { closedObject } from '../../../base/schema.js'
+import { closedObject, nullableText, text } from '../../../base/schema.js'
 import type { VerifiedReceipt } from './verify-receipt.js'
 
 const statement = 'This store recorded exactly this, and nobody has altered it since. It proves '
@@ -33,11 +32,10 @@ const verified = v.strictObject({
   proves_host: v.literal(false),
   statement: text,
 })
-/** A receipt that holds. */
 export type VerifiedDocument = v.InferOutput<typeof verified>
 
 export const codehostVerify = contract({
-  name: 'codehost.verify', version: 1, input: closedObject({ receipt: text }), output: verified,
+  name: 'codehost.verify', input: closedObject({ receipt: text }), output: verified,
   toDocument: ({ kind, id, at, job, closure, checks, readbacks }: VerifiedReceipt) => ({
     receipt: kind, id, at, job: job.job_id, kind: job.native_kind,
     closure: closure?.closure_id ?? null, connection: job.connection_id,

@@ -190,9 +190,7 @@ const verifyClosure = (
   }
 }
 
-interface ReadCase extends Rows {
-  readonly row: ReceiptRow
-}
+interface ReadCase extends Rows { readonly row: ReceiptRow }
 
 /** The list for a readback alone. */
 const readFacts = [

@@ -7,6 +7,7 @@ import { effectLedger, type LedgerEffect, type LedgerProducer } from '../../jobs
 import type { EffectEntry } from '../../jobs/histories.js'
 import type { Job } from '../../jobs/job-rows.js'
 import type { ClosureBlocker } from '../blockers.js'
+import { isRecord } from '../inventory.js'
 
 /** The line that says that local work may have been started. */
 export type SpawnEntry = Extract<EffectEntry, { type: 'spawn' }>
@@ -24,9 +25,6 @@ interface PlannedPosts {
   readonly actions: readonly unknown[]
   readonly bodies: readonly unknown[]
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The POSTs of a plan, whatever it is; null where it lists none. */
 const plannedPostsOf = (plan: unknown): PlannedPosts | null => {

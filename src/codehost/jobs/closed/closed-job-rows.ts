@@ -1,6 +1,6 @@
 /** Rows of closures: one a job, never changed (C-052 to C-058). */
 import * as v from 'valibot'
-import { count, counted, iso, sha256, text } from '../../../base/fields.js'
+import { count, counted, iso, sha256, text } from '../../../base/schema.js'
 import { byTail } from '../../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../../state/types.js'
 import { closureReceiptShape } from './receipt-shape.js'

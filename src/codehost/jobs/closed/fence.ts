@@ -5,8 +5,7 @@
  */
 import { fail, SallyportError } from '../../../base/errors.js'
 import { appendAudit } from '../../../governance/audit.js'
-import { nowIso, type Gov } from '../../../governance/context.js'
-import type { Session } from '../../../governance/session/types.js'
+import { nowIso, type Gov, type Session } from '../../../governance/context.js'
 import { historyHead, historyPage } from '../../../state/history/read-history.js'
 import { rowsUnder } from '../../../state/indexes.js'
 import { ofRows } from '../../../state/row-memo.js'

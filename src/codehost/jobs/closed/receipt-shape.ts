@@ -1,6 +1,6 @@
 /** Shape of the receipt of a closure. Its names are settled here and nowhere else (C-125). */
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256, text } from '../../../base/fields.js'
+import { count, counted, iso, nullableText, sha256, text } from '../../../base/schema.js'
 import { nativeKinds } from '../kinds.js'
 
 const yes = v.literal(true)

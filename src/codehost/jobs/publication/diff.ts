@@ -2,7 +2,7 @@
  * What a publication changes on its base, as a patch: files of the base are read by GET, a bounded
  * number of them, in an operation of its own; the other side comes out of the sealed plan.
  */
-import type { Session } from '../../../governance/session/types.js'
+import type { Session } from '../../../governance/context.js'
 import { SallyportError } from '../../../base/errors.js'
 import { readBlobs } from '../../adapter/base-blobs.js'
 import { afterRead } from '../../after-read.js'

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../../../base/canonical.js'
-import { count, sha256, text } from '../../../base/fields.js'
+import { count, sha256, text } from '../../../base/schema.js'
 import { branchReason } from '../../git/branch-name.js'
 import { isObjectId } from '../../git/object-id.js'
 import { treeModes } from '../../git/tree-entry.js'
@@ -43,7 +43,6 @@ const postShape = v.strictObject({
   number: count, action: text, path: text, id: v.nullable(objectId), bytes: count,
   body_sha256: sha256, idempotency: text, effect_id: text,
 })
-/** One POST as it is registered. */
 export type RegisteredEffect = v.InferOutput<typeof postShape>
 
 const documentShape = v.strictObject({

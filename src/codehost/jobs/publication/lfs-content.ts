@@ -3,7 +3,7 @@
  * would hold the large file itself from then on. What the base has under a changed name is read by
  * GET where it may be a pointer by its size, and its id proves the bytes.
  */
-import type { Session } from '../../../governance/session/types.js'
+import type { Session } from '../../../governance/context.js'
 import type { View } from '../../../state/types.js'
 import { readBlobs } from '../../adapter/base-blobs.js'
 import type { CodehostContext } from '../../context.js'

@@ -2,8 +2,7 @@
 import { fail } from '../../../base/errors.js'
 import { listConnections } from '../../../governance/connections/find-connection.js'
 import type { Connection } from '../../../governance/connections/connection-rows.js'
-import type { Gov } from '../../../governance/context.js'
-import type { Session } from '../../../governance/session/types.js'
+import type { Gov, Session } from '../../../governance/context.js'
 import { vaultIdentity } from '../../../governance/vault.js'
 
 /** The operator's connections that have a token, oldest first. */

@@ -6,7 +6,6 @@
 import { join } from 'node:path'
 import { syncDir, type Files } from '../../../state/files.js'
 
-/** One that was put aside. */
 interface AsideEntry {
   readonly cameMs: number
   readonly bytes: number

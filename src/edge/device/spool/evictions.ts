@@ -4,8 +4,7 @@
  * without a trace.
  */
 import * as v from 'valibot'
-import { count, counted, iso } from '../../../base/fields.js'
-import { closedObject, parseClosed } from '../../../base/schema.js'
+import { closedObject, parseClosed, count, counted, iso } from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { readRange, syncDir, withFile, writeAll, type Files } from '../../../state/files.js'
 import { dirname } from 'node:path'

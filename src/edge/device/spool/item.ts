@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { count, counted, iso, nullableText, sha256 } from '../../../base/fields.js'
-import { closedObject, parseClosed } from '../../../base/schema.js'
+import {
+  closedObject, parseClosed, count, counted, iso, nullableText, sha256,
+} from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 
 const requestIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -166,7 +166,7 @@ union all select piece, body, null, null, ${noStanding} from sized where before 
 /** See `Place.getBlob`. `damaged` `blob_torn`; `conflict` `blob_removed` while it was read. */
 export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buffer> {
   let [next, count] = [0, 1]
-  // Who puts it anew may have cut it into other pieces.
+  // Who puts it anew may have cut it into other pieces; of one try there are never more.
   let attempt: unknown
   while (next < count) {
     const rows = await asking.connection.ask({
@@ -174,10 +174,11 @@ export async function* getBlob(asking: Asking, name: string): AsyncGenerator<Buf
     })
     const head = requireStanding(rows.find(({ piece }) => piece === null), asking)
     if (attempt !== undefined && head['attempt'] !== attempt) throw removed()
+    const isFirst = attempt === undefined
     attempt = head['attempt']
     if (attempt === null) return
-    count = Number(head['pieces'])
-    const pieces = rows.filter(({ piece }) => piece !== null)
+    if (isFirst) count = Number(head['pieces'])
+    const pieces = rows.filter(({ piece }) => piece !== null && Number(piece) < count)
       .sort((a, b) => Number(a['piece']) - Number(b['piece']))
     for (const { piece, body } of pieces) {
       if (Number(piece) !== next) throw torn()

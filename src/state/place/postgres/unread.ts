@@ -4,9 +4,7 @@ import type { Client } from 'pg'
 
 type Reader = (this: Socket, chunk: Buffer) => void
 
-interface Attaching {
-  attachListeners(stream: Socket): void
-}
+interface Attaching { attachListeners(stream: Socket): void }
 
 /**
  * Ends a connection by bytes that the driver cannot read. It reads them as they come in, where its

@@ -126,6 +126,23 @@ t.test('a blob that is removed while it is read is no shorter one', async (t) =>
   }
 })
 
+t.test('a blob that grows while it is read has as many pieces as it had', async (t) => {
+  const { store, place } = await two(t)
+  const pieces = [1, 2, 3].map(() => randomBytes(3_000_000))
+  await place.putBlob('a', pieces)
+  const back: Buffer[] = []
+  for await (const piece of place.getBlob('a')) {
+    back.push(piece)
+    if (back.length > 9) break
+    await server.query(`insert into sallyport.blobs (store, name, attempt, piece, body)
+      select store, name, attempt, max(piece) + 1, 'more' from sallyport.blobs
+      where store = $1 group by store, name, attempt`, [store.storeId])
+    await server.query('update sallyport.blob_names set pieces = pieces + 1 where store = $1',
+      [store.storeId])
+  }
+  t.ok(Buffer.concat(back).equals(Buffer.concat(pieces)))
+})
+
 t.test('a gap in a blob is damage', async (t) => {
   const { store, place } = await two(t)
   await place.putBlob('a', [1, 2, 3].map(() => randomBytes(3_000_000)))
