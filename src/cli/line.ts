@@ -38,7 +38,7 @@ export const verbFor = (
     try {
       const line = await withWholeIds(acting.line, acting.meta, deps)
       const result = await acting.record.run(line, deps)
-      await show(result, acting.record, deps)
+      await show(result, acting.record, shownBy(acting.record, deps))
       await acting.record.after?.(result, deps)
     } catch (thrown) {
       if (thrown instanceof Degraded) await show(thrown.result, acting.record, deps)
@@ -49,6 +49,11 @@ export const verbFor = (
   })
   return { meta, command }
 }
+
+/** What goes on behind its result is not held up by a pager, which would take its signals, too. */
+const shownBy = ({ after }: VerbRecord, deps: VerbDeps): VerbDeps =>
+  (after === undefined ? deps
+    : Object.create(deps, { page: { value: async () => false } }) as VerbDeps)
 
 const withFlags = (bare: Command, record: VerbRecord): Command => {
   const { of } = record

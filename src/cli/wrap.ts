@@ -37,7 +37,7 @@ const gapForm = /^ *\S+(?: \S+)* {2,}(?=\S)/
 const bodyForm = /^ *\| /
 const commandForm = /^ *\$ /
 /** A command that ends its line, or is all of it. */
-const bareCommandForm = /(?:^ *|: +| {2,})(?=(?:sallyport [a-z-]+|rm -r \/)[^`]*$)/
+const bareCommandForm = /(?:^ *|: +| {2,})(?=(?:sallyport [a-z-]+|rm -r [/'])[^`]*$)/
 const sentenceEnd = /[.!?] +$/
 
 /** What the lines after the first begin with. */

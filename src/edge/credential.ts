@@ -6,7 +6,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { fail } from '../base/errors.js'
-import { requireAnchored } from '../governance/anchored.js'
+import { requireSound } from '../governance/anchored.js'
 import type { Gov } from '../governance/context.js'
 import { endOfDevice } from '../governance/devices.js'
 import { collections, type Principal } from '../governance/rows.js'
@@ -85,9 +85,7 @@ export const authenticateEdge = (
     throw fail.unauthorized('edge_credential_required', 'This needs an edge credential.', { next })
   }
   const { store } = gov
-  const { damage } = store.health()
-  if (damage !== null) throw fail.damaged(damage.code, damage.message)
-  requireAnchored(store)
+  requireSound(store)
   if (!form.test(token)) throw invalid()
   const digest = credentialDigest(store, token)
   const found = rowsUnder(view, edgeCollections.devices, devicesByCredential, {

@@ -8,7 +8,7 @@ import { canonicalJson } from '../base/canonical.js'
 import { isoFromMs, msFromIso } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import { requireAnchored } from '../governance/anchored.js'
+import { requireSound } from '../governance/anchored.js'
 import { appendAudit } from '../governance/audit.js'
 import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { everyEnd } from '../governance/devices.js'
@@ -158,7 +158,7 @@ export const redeemPairing = async (
   gov: Gov, request: { readonly code: string; readonly device_name: string },
 ): Promise<{ readonly device: EdgeDevice; readonly credential: string }> => {
   const { store } = gov
-  requireAnchored(store)
+  requireSound(store)
   const digest = codeDigest(store, request.code)
   const credential = newCredential()
   // A wrong code takes no lock and writes nothing, however often it comes.

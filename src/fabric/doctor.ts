@@ -9,6 +9,7 @@ import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
 import { thisPlatformRow } from '../base/platform/table.js'
 import { machineName } from '../base/platform/this-platform.js'
+import { shellWord } from '../base/told.js'
 import { baseFolderIfNamed, type NamesPlaces } from '../base/user-folders.js'
 import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
@@ -180,7 +181,7 @@ const privateFile = (name: string, path: string, whenMissing: string): Check => 
     ? ok(name, path)
     : problem(
       name, `${path} has mode ${(mode & 0o777).toString(8)}; others can use it`,
-      `chmod 600 ${path}`,
+      `chmod 600 ${shellWord(path)}`,
     )
 }
 
@@ -189,7 +190,8 @@ const privateFolder = (name: string, dir: string): Check => {
   if ((mode & 0o077) === 0 && writable(dir)) return ok(name, dir)
   return (mode & 0o077) === 0
     ? problem(name, `${dir} cannot be written to`, 'Run as the owner of the folder.')
-    : problem(name, `${dir} has mode ${mode.toString(8)}; others can enter`, `chmod 700 ${dir}`)
+    : problem(name, `${dir} has mode ${mode.toString(8)}; others can enter`,
+      `chmod 700 ${shellWord(dir)}`)
 }
 
 const nearestFolder = (dir: string): string => {

@@ -6,7 +6,7 @@
 import { systemClock, type Clock } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import { silentObserver, type Observer } from '../base/observer.js'
-import { requireAnchored } from '../governance/anchored.js'
+import { requireAnchored, requireSound } from '../governance/anchored.js'
 import type { Registry } from '../governance/capability.js'
 import { clockFor, type Face, type Gov, type Session } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
@@ -53,9 +53,10 @@ export type WorkMode = 'read' | 'see' | 'write' | 'stop' | 'mutate' | 'alone'
 
 /**
  * What work asks of the anchor of the state that it is about to see or change: that it vouches for
- * it, or, where the work looks after a state or only ever stops something, nothing.
+ * it, or, where the work looks after a state or only ever stops something, nothing. `sound`: that
+ * it vouches for all of it, so that nothing of it is damaged, for a face that marks no answer.
  */
-export type AnchorRule = 'vouches' | 'any'
+export type AnchorRule = 'sound' | 'vouches' | 'any'
 
 /** What is opened, and for whom. */
 interface WorkOrder extends WorkPlace {
@@ -146,7 +147,7 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     const unfollowed = await follow(store, order)
     if (store.machine !== null) requireInitialized(store, unfollowed === null)
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
-    const view = anchor === 'any' ? store.read() : requireAnchored(store)
+    const view = rowsFor(store, anchor)
     const session = operatorOf(gov, order, view, unfollowed)
     if (mode === 'see') {
       const seen = await seeing(gov, order.registry)
@@ -159,6 +160,12 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     throw error
   }
 }) as OpenWork
+
+/** The rows that work of this rule sees. Throws where the state is not as it asks. */
+export const rowsFor = (store: Store, anchor: AnchorRule): View => {
+  if (anchor === 'any') return store.read()
+  return anchor === 'sound' ? requireSound(store) : requireAnchored(store)
+}
 
 /**
  * Whoever writes to a state that several machines share sees first what the others wrote. What only

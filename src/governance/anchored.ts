@@ -1,7 +1,8 @@
 /**
- * Whether the anchor outside a store vouches for it. An old copy put back, or one that went on
- * apart, has sessions, owners, consents and verdicts that were taken back since, so it is worked
- * with only by what looks after a state and by what stops (A-070, A-158).
+ * Whether the rows of a store may be rested on: whether the anchor outside it vouches for it, and
+ * whether nothing of it is damaged. An old copy put back, one that went on apart, and one whose
+ * newest records cannot be read have sessions, owners, consents and verdicts that were taken back
+ * since, so they are worked with only by what looks after a state and by what stops (A-070, A-158).
  */
 import { fail, type SallyportError } from '../base/errors.js'
 import type { AnchorStatus, Store, View } from '../state/types.js'
@@ -60,4 +61,21 @@ export const requireAnchored = (store: Store): View => {
   if (status === 'ok' || store.health().damage !== null) return view
   if (status === 'missing' || status === 'forged') requireOwnKey(store)
   throw notVouchedFor(status, store.keptIn)
+}
+
+const waysOnFromDamage = 'Run `sallyport state check`, then `sallyport state repair`; until then '
+  + '`sallyport policy revoke` stops every route.'
+
+/**
+ * As `requireAnchored`; throws `damaged` besides, with the code of the damage, where rows may be
+ * missing: for whoever answers by what is left without a word that it is all there is.
+ */
+export const requireSound = (store: Store, next = waysOnFromDamage): View => {
+  const view = requireAnchored(store)
+  // Asked behind the look, which may be what has met it.
+  const { damage } = store.health()
+  if (damage === null) return view
+  throw fail.damaged(
+    damage.code, `${damage.message} What is asked for rests on rows that may be missing.`, { next },
+  )
 }

@@ -1,5 +1,5 @@
 /** Who asks the service for an operation of an operator. */
-import { requireAnchored } from '../governance/anchored.js'
+import { rowsFor, type AnchorRule } from '../fabric/open-work.js'
 import type { Gov } from '../governance/context.js'
 import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
 
@@ -19,9 +19,12 @@ export const asWorkOrder = (by: Asker): { readonly token: string | null } | {
   readonly touch: boolean
 } => (by === null || typeof by === 'string' ? { token: by } : { root: by.root, touch: by.isUse })
 
-/** Throws `unauthorized` unless somebody is behind it; notes no use. */
-export const requireAsker = (gov: Gov, by: Asker): void => {
-  requireAnchored(gov.store)
-  if (by === null || typeof by === 'string') authenticate(gov, by, { touch: false })
-  else authenticateRoot(gov, by.root)
+/**
+ * Throws `unauthorized` unless somebody is behind it, and what `anchor` asks of the state; notes no
+ * use.
+ */
+export const requireAsker = (gov: Gov, by: Asker, anchor: AnchorRule): void => {
+  const view = rowsFor(gov.store, anchor)
+  if (by === null || typeof by === 'string') authenticate(gov, by, { touch: false }, view)
+  else authenticateRoot(gov, by.root, {}, view)
 }

@@ -18,7 +18,7 @@ import { keepSpoolTold } from '../edge/spool-told.js'
 import { beginUpload, uploadTooLarge, type Upload } from '../edge/upload.js'
 import { isSaidOfRequest } from '../edge/verdicts.js'
 import { recoverState } from '../fabric/recovery.js'
-import { requireAnchored } from '../governance/anchored.js'
+import { requireSound } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/context.js'
 import { followWithin } from './following.js'
@@ -241,7 +241,7 @@ type FindReader = (...asked: Parameters<typeof deviceOf>) => Promise<EdgeParty |
 const readerOf: FindReader = async (site, store, exchange, withinMs) => {
   const token = bearerOf(exchange.request)
   if (token?.startsWith('spe_') === true) return deviceOf(site, store, exchange, withinMs)
-  requireAnchored(store)
+  requireSound(store)
   return authenticate(govOf(store, site.world), token, { touchEveryMs })
 }
 

@@ -23,7 +23,8 @@ export const perform = async (route: Route, order: Performing): Promise<Reply> =
   const { world, place, store, by, asked } = order
   try {
     const { gov, session } = await openWork({
-      ...place, store, face: 'service', mode: route.mode, touchEveryMs, ...asWorkOrder(by),
+      ...place, store, face: 'service', mode: route.mode, anchor: route.anchor, touchEveryMs,
+      ...asWorkOrder(by),
     })
     let next = null as string | null
     const result = await route.run({

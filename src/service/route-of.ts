@@ -12,6 +12,7 @@ type Place = `${Route['method']} /${string}`
 /** What of a route may be left out: `verb` is told by the contract's name then. */
 type Parts = Partial<Pick<
   Route, 'verb' | 'body' | 'query' | 'paged' | 'status' | 'where' | 'later' | 'waits' | 'localOnly'
+  | 'anchor'
 >>
 
 /** A route that does with a request what no verb does. */
@@ -24,6 +25,7 @@ export const route = (
   return {
     contract, method: method as Route['method'], path, summary,
     verb: contract.name.replace('.', ' '), body: null, status: 200, where: 'here',
+    anchor: 'sound',
     ...(fields.length === 0 ? {} : { query: fields }), ...parts,
   }
 }

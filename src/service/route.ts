@@ -5,7 +5,7 @@
 import type { GenericSchema } from 'valibot'
 import type { ContractFacts } from '../base/contract.js'
 import { parseStrictJson } from '../base/strict-json.js'
-import type { WorkMode } from '../fabric/open-work.js'
+import type { AnchorRule, WorkMode } from '../fabric/open-work.js'
 import type { Work } from '../fabric/operation.js'
 
 /** What was asked, as far as HTTP goes; it can be handed to a thread. */
@@ -89,6 +89,8 @@ export interface Described {
 /** One route. */
 export interface Route extends Described {
   readonly mode: WorkMode
+  /** What it asks of the state: no answer of the service says that rows are missing. */
+  readonly anchor: AnchorRule
   /** Refuses every peer that is not this machine, and what was forwarded. */
   readonly localOnly?: true
   /** Where it runs: decoding, folding and long lists never hold up other requests. */

@@ -101,9 +101,10 @@ type LoadEndpoints = () => Promise<readonly Endpoint[]>
 export const govOf = (store: Store, { clock }: World): Gov =>
   ({ store, clock: clockFor(store, clock), observer: silentObserver, face: 'service' })
 
-/** Whether anybody is behind it; before a byte of the body. Throws `unauthorized`. */
-export const requireSomebody = (site: Site, by: Asker): Promise<void> =>
-  site.held.use((store) => requireAsker(govOf(store, site.world), by))
+/** Whether anybody is behind it; before a byte of the body. Throws as `requireAsker`. */
+export const requireSomebody = (
+  site: Site, by: Asker, anchor: Route['anchor'] = 'sound',
+): Promise<void> => site.held.use((store) => requireAsker(govOf(store, site.world), by, anchor))
 
 const bodyOf = async (
   { body }: Route, { request, response, expectsContinue }: Exchange,
@@ -151,14 +152,14 @@ export const operatorEndpoint = (route: Route, askerOf: FindAsker = bearerOf): E
     const isHere = route.where === 'here'
     // Where nothing is read and no thread is taken, who asks is looked up once: by the work itself.
     const isLookedUp = hasBody(request) || !isHere
-    if (isLookedUp) await requireSomebody(site, by)
+    if (isLookedUp) await requireSomebody(site, by, route.anchor)
     try {
       const asked = await askedOf(route, exchange)
       if (isHere) return await performHere(route, site, by, asked)
       return await site.threads.perform(keyOf(route), by, asked)
     } catch (refused) {
       // What is wrong about a request is told to somebody alone.
-      if (!isLookedUp) await requireSomebody(site, by)
+      if (!isLookedUp) await requireSomebody(site, by, route.anchor)
       throw refused
     }
   },

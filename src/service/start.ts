@@ -10,7 +10,7 @@ import { openState, type WorkPlace } from '../fabric/open-work.js'
 import { openingAny } from '../state/store.js'
 import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
-import { requireAnchored } from '../governance/anchored.js'
+import { requireSound } from '../governance/anchored.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import {
   findService, identityOf, keepService, type ServiceIdentity,
@@ -208,7 +208,7 @@ const stopAll = async (
 
 /** Has what devices stored become observations. */
 const takesInFor = (world: World): TakesIn => async (gov, stop) => {
-  const view = requireAnchored(gov.store)
+  const view = requireSound(gov.store)
   if (view.range(edgeCollections.devices, { limit: 1 }).length === 0) return { left: 0 }
   // Loaded once there is a device.
   const [{ takeInCaptures }, { shotsContext }] = await Promise.all([
@@ -304,8 +304,8 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
     const gov = govOf(store, world)
     const held = await holdService(place.stateDir, nowIso(gov))
     try {
-      // An old copy knows sessions and pairings that have ended since: nobody is answered from it.
-      requireAnchored(store)
+      // An old copy, or a damaged one, knows sessions and pairings that have ended since.
+      requireSound(store)
       const started = await startIn(order, gov, held)
       const stop = (): Promise<void> => started.stop().finally(() => held.release())
       return { ...started, stop }

@@ -26,6 +26,10 @@ export const digestSchemaVersion = 'svc.screenshot_observation_digest.v1'
 
 /** The only two names by which a folder can be configured (S-055). */
 export const folderVariable = 'SVC_SCREENSHOT_FOLDER'
+
+/** Whether a variable of the environment is a setting of screenshots. */
+export const isSettingVariable = (name: string): boolean =>
+  /^(?:SVC_SCREENSHOT|SCREENSHOT)_/.test(name)
 export const folderSetting = 'screenshot_folder'
 /** Below the sealed workspace, when nothing else names a folder (S-053). */
 export const defaultFolder = 'artifacts/screenshot-folder'

@@ -2,6 +2,7 @@
 import { appendFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { safeParse } from 'valibot'
+import { systemClock } from '../../src/base/clock.js'
 import type { Teardown } from '../world/place.js'
 import { allRecords } from '../world/program.js'
 import type { SignedIn } from '../world/session.js'
@@ -124,6 +125,25 @@ t.test('a row that the damage hides is told as damage, not as one that never was
   )
   const absent = await world.run(['goal', 'show', world.hidden, '--json'])
   t.strictSame([absent.status, absent.error().code], [12, 'log_ambiguous'], 'and not as not found')
+})
+
+t.test('a watch shows no further screen once the state is damaged, and its result is marked', async (t) => {
+  const world = await begun(t)
+  const stop = new AbortController()
+  let naps = 0
+  const clock = {
+    ...systemClock,
+    async sleep() {
+      naps += 1
+      if (naps > 1) return stop.abort()
+      await world.json(['goal', 'add', 'salt'])
+      damage(world)
+    },
+  }
+  const ran = await world.run(['status', '--watch'], { clock, stop: stop.signal })
+  t.strictSame([ran.status, naps], [12, 1])
+  t.match(ran.stderr, 'What is shown is only what is left.')
+  t.equal(ran.stdout.split('\n').filter((line) => line.startsWith('state ')).length, 2)
 })
 
 t.test('a session whose row is behind the damage is told as damage, not as invalid', async (t) => {

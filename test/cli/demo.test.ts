@@ -1,7 +1,8 @@
 /** The demo, from the first line to the page. */
-import { existsSync, rmSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { image } from '../support/png.js'
 import { World } from '../world/world.js'
 
 
@@ -69,6 +70,21 @@ for (const [scene, line] of scenes) {
     t.equal(ran.stdout.includes('The page of the report'), scene === 'shots')
   })
 }
+
+t.test('the demo looks into no folder that the terminal names for its screenshots, and quotes what it tells to type', async (t) => {
+  const { place } = World.in(t)
+  const [own, temporary] = [place.path('private'), place.path('a b')]
+  for (const dir of [own, temporary]) mkdirSync(dir)
+  writeFileSync(join(own, 'private.png'), image(1))
+  const ran = await place.spawn(['demo'], {
+    env: { SVC_SCREENSHOT_FOLDER: own, TMPDIR: temporary },
+  })
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.stdout, '4 ingested')
+  const [, dir = ''] = /rm -r '(.*)'\n/.exec(ran.stdout) ?? []
+  t.ok(dir.startsWith(join(temporary, 'sallyport-demo-')), dir)
+  t.match(ran.stdout, `--state-dir '${join(dir, 'state')}' --config-dir '`)
+})
 
 t.test('a scene that there is not is refused before anything is made', async (t) => {
   const ran = await World.in(t).place.run(['demo', 'everything'])

@@ -108,6 +108,20 @@ t.test('a pager reads the text, is secured, keeps no history and is told no sess
   t.notOk(await showPaged('no-such-pager-here', long, {}))
 })
 
+t.test('what goes on behind its result is not paged: a pager would hold it up and take its signals', async (t) => {
+  const at = World.in(t)
+  const paged: string[] = []
+  const ran = await at.place.run(['sandbox', 'start', '--dir', at.place.path('box')], {
+    terminal, rows: 2, stop: AbortSignal.abort(),
+    page: async (command) => {
+      paged.push(command)
+      return true
+    },
+  })
+  t.strictSame([ran.status, paged], [0, []], ran.stderr)
+  t.match(ran.stdout, 'Ctrl-C stops it.')
+})
+
 t.test('status --watch shows what changes until it is stopped, and is never paged', async (t) => {
   const at = await World.in(t).state().session()
   const stop = new AbortController()

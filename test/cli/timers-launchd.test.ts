@@ -338,6 +338,23 @@ t.test('cron and launchd take the place of each other', async (t) => {
   t.equal(readFileSync(host.tab, 'utf8'), '# mine\n')
 })
 
+t.test('altered lines of a crontab are told before an agent comes or goes', async (t) => {
+  const { host, run } = await here(t)
+  await run('install --yes --with cron')
+  const altered = readFileSync(host.tab, 'utf8').replace(/^# .* end\n/m, '')
+  writeFileSync(host.tab, altered)
+  t.equal((await run('install --yes --json')).error().code, 'crontab_altered')
+  t.strictSame(host.left(), [])
+  rmSync(host.tab)
+  await run('install --yes')
+  const left = host.left()
+  writeFileSync(host.tab, altered)
+  for (const words of ['install --yes --check-age 2h', 'remove']) {
+    t.equal((await run(`${words} --json`)).error().code, 'crontab_altered', words)
+    t.strictSame(host.left(), left, words)
+  }
+})
+
 const preloads = ['test/support/darwin.cjs', 'test/support/cli/user.cjs']
   .flatMap((name) => ['--require', join(process.cwd(), name)])
 

@@ -156,8 +156,33 @@ t.test('a device without a state keeps its daemon, by units or by a line of cron
       t.match(tab, /' 'edge' 'daemon' .*>\/dev\/null$/m)
       t.match(made.stderr, 'Until then: `sallyport edge daemon`')
     }
+    const { entries, scheduler } = made.json()
+    t.hasStrict((await run('show --json')).json(), { entries, scheduler, last_runs: null })
     t.equal((await run('remove')).status, 0)
+    t.equal((await run('show --json')).error().code, 'no_state')
   }
+})
+
+t.test('lines of a crontab that were altered by hand are told before anything changes', async (t) => {
+  const { host, run } = await here(t, true)
+  await run('install --yes --with cron')
+  const altered = readFileSync(host.tab, 'utf8').replace(/^# .* end\n/m, '')
+  writeFileSync(host.tab, altered)
+  const refused = async (words: string): Promise<void> => {
+    const ran = await run(`${words} --json`)
+    t.strictSame([ran.status, ran.error().code], [5, 'crontab_altered'], words)
+    t.match(ran.error().hint, 'Nothing was changed', words)
+  }
+  await refused('install --yes --with systemd')
+  t.notOk(existsSync(host.units), 'no unit was written')
+  rmSync(host.tab)
+  t.equal((await run('install --yes --with systemd')).status, 0)
+  const units = readdirSync(host.units)
+  writeFileSync(host.tab, altered)
+  await refused('install --yes --with systemd --check-age 2h')
+  await refused('remove')
+  t.strictSame(readdirSync(host.units), units, 'nothing came and nothing went')
+  t.equal(readFileSync(host.tab, 'utf8'), altered)
 })
 
 t.test('settings that ask for no job make no timers, only what is to stay', async (t) => {

@@ -7,7 +7,7 @@ import { isoFromMs, type Clock } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { Stop } from '../../state/stop-board.js'
-import { requireAnchored } from '../anchored.js'
+import { requireSound } from '../anchored.js'
 import type { Gov, Session } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
@@ -112,19 +112,10 @@ export const underWayError = (facts: FenceFacts, stop: Stop | null): SallyportEr
 
 /**
  * What stops something for one session needs a sound store: who asks is read from it. Everything
- * can be stopped without one. Throws `damaged`, and `blocked` `store_behind_anchor`.
+ * can be stopped without one.
  */
-const requireSound = ({ store }: Gov): void => {
-  const { damage } = store.health()
-  if (damage === null) {
-    requireAnchored(store)
-    return
-  }
-  throw fail.damaged(damage.code, damage.message, {
-    next: 'Everything at once is stopped by `sallyport policy revoke`, which needs no sound state. '
-      + 'For the state itself run `sallyport state check`.',
-  })
-}
+const otherStop = 'Everything at once is stopped by `sallyport policy revoke`, which needs no '
+  + 'sound state. For the state itself run `sallyport state check`.'
 
 /**
  * What is to be stopped. That there is nothing to stop, or nobody who may, is said over rows alone
@@ -166,7 +157,7 @@ interface StopOrder {
 export const stopNow = async (
   gov: Gov, decide: () => StopOrder | null,
 ): Promise<Stopped | null> => {
-  requireSound(gov)
+  requireSound(gov.store, otherStop)
   const order = await decided(gov, decide)
   if (order === null) return null
   if (order.isDone === true) {

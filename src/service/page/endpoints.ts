@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
-import { requireAnchored } from '../../governance/anchored.js'
+import { requireSound } from '../../governance/anchored.js'
 import { toldDocument } from '../../base/told-document.js'
 import { nameInForce } from '../../fabric/names/look-up.js'
 import { authenticate } from '../../governance/session/authenticate.js'
@@ -174,7 +174,7 @@ export const offerEndpoint = (desk: PageDesk | null): Endpoint => ({
     status: 201, summary: 'A new way into the page, in a private file of this machine.',
   },
   answer: ({ request }, site) => site.held.use((store) => {
-    requireAnchored(store)
+    requireSound(store)
     const { root } = authenticate(govOf(store, site.world), bearerOf(request), { touchEveryMs })
     if (desk === null) {
       throw fail.blocked('page_not_served', 'This service was started without a page.', {

@@ -2,7 +2,7 @@
  * Sending one picture to the page. A thread reads and hashes it; the very bytes that were hashed
  * are those that go out, and they lie in memory alone, until they are taken or their time is over.
  */
-import { requireAnchored } from '../../governance/anchored.js'
+import { requireSound } from '../../governance/anchored.js'
 import { requireDefaultPrincipal } from '../../governance/principals.js'
 import { authenticateRoot } from '../../governance/session/authenticate.js'
 import { pictureOwner, type Picture } from '../../shots/picture/picture.js'
@@ -18,7 +18,7 @@ import { pictureRoute } from './routes.js'
 /** Asked before anything is counted: nobody else uses up what the owner may look at. */
 const requireOwner = ({ held, world }: Site, root: string): Promise<void> =>
   held.use((store) => {
-    const view = requireAnchored(store)
+    const view = requireSound(store)
     const session = authenticateRoot(govOf(store, world), root, {}, view)
     requireDefaultPrincipal(view, session, pictureOwner)
   })

@@ -69,7 +69,9 @@ export const taskRoutes: readonly Route[] = [
     }),
   routeOf(policy.show, 'GET /api/policy', 'The one policy of every route.'),
   routeOf(revoke, 'POST /api/policy/revoke',
-    'Stops every route at once. Over HTTP it needs a session; uploads go on.'),
+    'Stops every route at once. Over HTTP it needs a session; uploads go on.',
+    // Damage must not keep anybody from stopping: the session that is left is enough.
+    { anchor: 'vouches' }),
   routeOf(statusOf, 'GET /api/status', 'The status of every capability.'),
   routeOf(session.show, 'GET /api/session', 'The session behind the token.'),
 ]

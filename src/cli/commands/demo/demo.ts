@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Argument, type Command } from 'commander'
 import { fail, SallyportError } from '../../../base/errors.js'
+import { shellWord } from '../../../base/told.js'
 import { demoScenes, sandboxDemo, type DemoScene } from '../../../sandbox/sandbox-contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import { requireLocks } from '../../../state/kernel-lock.js'
@@ -93,10 +94,11 @@ export const demo = verb(sandboxDemo, {
   text: ({ dir, state_dir, config_dir }) => [
     '',
     'That was the demo. Nothing is left running. Look around in what it left:',
-    `    sallyport status --state-dir ${state_dir} --config-dir ${config_dir}`,
+    `    sallyport status --state-dir ${shellWord(state_dir)} `
+      + `--config-dir ${shellWord(config_dir)}`,
     ...(existsSync(pageOf(dir)) ? ['The page of the report:', `    ${pageOf(dir)}`] : []),
     'Remove it with:',
-    `    rm -r ${dir}`,
+    `    rm -r ${shellWord(dir)}`,
     '',
     'Next, a state of your own, every step of every capability, or what else there is:',
     '    sallyport setup',

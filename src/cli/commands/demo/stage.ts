@@ -1,6 +1,7 @@
 /** Runs lines of the demo as a person would type them, and shows what each answered. */
 import { Readable } from 'node:stream'
 import { fail } from '../../../base/errors.js'
+import { isSettingVariable } from '../../../shots/constants.js'
 import type { VerbDeps } from '../../verb.js'
 import { wrapText } from '../../wrap.js'
 
@@ -102,6 +103,10 @@ interface Course {
 
 type RunLine = (argv: readonly string[], stdin?: string, course?: Course) => Promise<Answered>
 
+/** The environment without settings of screenshots: a demo touches no picture of anybody. */
+const withoutSettings = (env: VerbDeps['env']): VerbDeps['env'] =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !isSettingVariable(name)))
+
 const runnerAt = (deps: VerbDeps, folders: StageFolders): RunLine =>
   async (argv, stdin = '', { stop = deps.stop, told } = {}) => {
     const got = { stdout: '', stderr: '' }
@@ -110,7 +115,7 @@ const runnerAt = (deps: VerbDeps, folders: StageFolders): RunLine =>
       argv,
       stop,
       env: {
-        ...deps.env,
+        ...withoutSettings(deps.env),
         SALLYPORT_AT: undefined,
         SALLYPORT_STATE_DIR: folders.stateDir,
         SALLYPORT_CONFIG_DIR: folders.configDir,

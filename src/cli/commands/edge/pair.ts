@@ -1,5 +1,5 @@
 /** `sallyport edge pair`: the line by which one device pairs itself with the service. */
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { edgeLimits } from '../../../edge/constants.js'
 import { edgePair, type LimitWishes } from '../../../edge/edge-contract.js'
 import { fullDisk } from '../../../base/errno.js'
@@ -26,9 +26,27 @@ type Paired = ReturnType<typeof edgePair.answer>
 /** The line itself, for a terminal; never in the document. */
 const lines = new WeakMap<Paired, string>()
 
-const writeLine = (path: string, line: string): void => {
+/**
+ * Makes the file before the code is recorded, which nobody could use without it, and fills it by
+ * what `offer` gives; where that fails the file goes again.
+ */
+const fillFile = async <T extends { readonly pairing: string }>(
+  path: string, offer: () => Promise<T>,
+): Promise<T> => {
+  writing(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 }))
   try {
-    writeFileSync(path, `${line}\n`, { flag: 'wx', mode: 0o600 })
+    const offered = await offer()
+    writing(() => writeFileSync(path, `${offered.pairing}\n`))
+    return offered
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  }
+}
+
+const writing = (write: () => void): void => {
+  try {
+    write()
   } catch (cause) {
     throw fullDisk(cause, 'writing the line')
       ?? fail.rejected('pairing_file', 'The line could not be written to that file.', {
@@ -96,9 +114,10 @@ export const pair: VerbRecord<PairOptions, Paired> = {
     if (deps.globals.json && options.file === undefined) {
       throw fail.usage('pairing_file_needed', 'The line is a secret: with --json, give --file F.')
     }
-    const { pairing, ...made } = await edge.pair.run(await workFor(deps, 'mutate'), request)
+    const work = await workFor(deps, 'mutate')
     const file = options.file === undefined ? null : pathFrom(deps.cwd, options.file)
-    if (file !== null) writeLine(file, pairing)
+    const offer = async () => edge.pair.run(work, request)
+    const { pairing, ...made } = await (file === null ? offer() : fillFile(file, offer))
     const offered = edgePair.answer({ ...made, file })
     if (file === null) lines.set(offered, pairing)
     return offered

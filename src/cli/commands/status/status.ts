@@ -118,6 +118,8 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
   }
   while (!stop.aborted) {
     const status = statusShow.answer(await look(deps, gov))
+    // The result is marked, as no screen of a watch is.
+    if (deps.shownDamage() !== null) break
     clear()
     for (const line of statusText(status, view).trimEnd().split('\n')) writeLine(deps, line)
     await clock.sleep(watchMs, stop).catch(() => undefined)

@@ -6,13 +6,14 @@ import type { TimerJob } from '../../../fabric/timers/jobs.js'
 import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import type { Scheduler } from '../../../fabric/timers/timers-contract.js'
 import type { Gov } from '../../../governance/context.js'
+import { isSettingVariable } from '../../../shots/constants.js'
 import { savedSettings } from '../../../shots/source/settings.js'
 import { deviceDirOf } from '../../own-folders.js'
 import type { VerbDeps } from '../../verb.js'
 
 /** Settings that only this terminal has: a timer starts without them. */
 const localVariables = ({ env }: VerbDeps): readonly string[] => Object.keys(env)
-  .filter((name) => /^(?:SVC_SCREENSHOT|SCREENSHOT)_/.test(name)).sort()
+  .filter(isSettingVariable).sort()
 
 /** What is to be known of the service and of a daemon before a yes. */
 export const tellOfStaying = (

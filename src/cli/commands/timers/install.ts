@@ -19,15 +19,15 @@ import { deviceDirOf } from '../../own-folders.js'
 import { requestOf } from '../../request.js'
 import { terminalSafe } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
-import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
+import { readCrontab, writeCrontab } from './crontab-file.js'
 import { findProgram, hasSystemd, ownId, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { foundTimers } from './found-timers.js'
-import { dropLines, dropUnits, timersText } from './timers.js'
+import { dropLines, dropUnits, hasLines, timersText } from './timers.js'
 import { agentFolder, agentTexts, logFolder, requireReadable } from './agent-files.js'
 import { dropAgents, installAgents } from './agents.js'
 import { tellOfStaying, tellWhatLacks } from './install-notes.js'
-import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
+import { ownUnits, requireFreeUnits, unitFolder, writeUnits } from './unit-files.js'
 
 type InstallOptions = LineOf<typeof timersInstall> & { readonly yes?: boolean }
 
@@ -74,6 +74,8 @@ const installUnits = async (
 ): Promise<void> => {
   const names = files.map(({ name }) => name)
   const started = startedUnits(names)
+  requireFreeUnits(deps, files)
+  const inCron = await hasLines(deps, id)
   writeUnits(deps, files)
   await dropUnits(deps, ownUnits(deps, id).filter((name) => !names.includes(name)))
   await systemctl(deps, 'daemon-reload')
@@ -81,7 +83,7 @@ const installUnits = async (
   // One that ran before goes on as it was written until it is started anew.
   await systemctl(deps, 'restart', ...started)
   await dropAgents(deps, id)
-  await dropLines(deps, id, await readCrontabBeside(deps))
+  if (inCron) await dropLines(deps, id)
 }
 
 const withUnits = (deps: VerbDeps, id: string, files: readonly UnitFile[]): Recipe => ({
@@ -113,10 +115,10 @@ const withAgents = async (
   return {
     shown: texts.flatMap(({ name, text }) => [join(agentFolder(deps), name), text]),
     async install() {
-      const units = ownUnits(deps, id)
+      const [units, inCron] = [ownUnits(deps, id), await hasLines(deps, id)]
       await installAgents(deps, id, agents.map(({ label }) => label), texts)
       await dropUnits(deps, units)
-      await dropLines(deps, id, await readCrontabBeside(deps))
+      if (inCron) await dropLines(deps, id)
     },
   }
 }

@@ -70,6 +70,12 @@ export const removeUnfinished = (files: OwnFiles, prefix: string): void =>
     for (const name of namesIn(files.folder).filter(isUnfinished)) rmSync(join(files.folder, name))
   })
 
+/** Throws `foreign` for a name that is taken, and as `orRefused`. */
+export const requireFree = (files: OwnFiles, written: readonly OwnFile[]): void => {
+  const [taken] = foreignNames(files, written.map(({ name }) => name))
+  if (taken !== undefined) throw files.foreign(taken)
+}
+
 /**
  * Writes files in place of earlier ones: each whole, and none before the disk took them all. Throws
  * `foreign` for a name that is taken, with nothing changed, and as `orRefused`.
@@ -80,8 +86,7 @@ export const writeOwn = (files: OwnFiles, written: readonly OwnFile[]): void => 
   const place = (name: string): string => join(files.folder, name)
   orRefused(files, 'written', () => {
     mkdirSync(files.folder, { recursive: true })
-    const [taken] = foreignNames(files, written.map(({ name }) => name))
-    if (taken !== undefined) throw files.foreign(taken)
+    requireFree(files, written)
     try {
       for (const { name, text } of written) writeFileSync(fresh(name), text, { mode: 0o600 })
       for (const { name } of written) renameSync(fresh(name), place(name))

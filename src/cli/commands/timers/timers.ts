@@ -1,7 +1,8 @@
 /** `sallyport timers`: which are installed, and removing them. */
 import { countText } from '../../../base/counted.js'
+import { SallyportError } from '../../../base/errors.js'
 import {
-  noTimerStatus, timersRemove, timersShow, type Timers,
+  noTimerStatus, timersRemove, timersShow, type Timers, type TimerStatus,
 } from '../../../fabric/timers/timers-contract.js'
 import { withoutBlock } from '../../../fabric/timers/crontab.js'
 import { startedUnits } from '../../../fabric/timers/units.js'
@@ -10,6 +11,7 @@ import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
 import { readCrontabBeside, readCrontab, writeCrontab } from './crontab-file.js'
 import { foundTimers, noTimers } from './found-timers.js'
 import { hasSystemd, ownId, systemctl } from './host.js'
+import { ownAgents } from './agent-files.js'
 import { dropAgents } from './agents.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { clearUnits, ownUnits, removeUnits } from './unit-files.js'
@@ -81,6 +83,17 @@ export const timersText = (timers: Timers, view: View): string => [
   '',
 ].join('\n')
 
+/** What the state knows of its timers; nothing where timers stand for a device, which needs none. */
+const standing = async (deps: VerbDeps, { scheduler }: Timers): Promise<TimerStatus> => {
+  try {
+    return timerStatus(await deps.gov('read'))
+  } catch (error) {
+    const isAway = error instanceof SallyportError && error.code === 'no_state'
+    if (isAway && scheduler !== null) return noTimerStatus
+    throw error
+  }
+}
+
 export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
   description:
@@ -94,7 +107,10 @@ export const show = verb(timersShow, {
   session: 'none',
   exits: ['conflict', 'no_state', 'damaged'],
   text: timersText,
-  run: async (_request, deps) => foundTimers(deps, timerStatus(await deps.gov('read'))),
+  run: async (_request, deps) => {
+    const found = await foundTimers(deps, noTimerStatus)
+    return { ...found, ...await standing(deps, found) }
+  },
 })
 
 /**
@@ -112,12 +128,21 @@ export const dropUnits = async (deps: VerbDeps, units: readonly string[]): Promi
     + 'next start.')
 }
 
-/** Takes the lines out of a crontab, if it was read and they are in it. */
-export const dropLines = async (
-  deps: VerbDeps, id: string, crontab: string | null,
-): Promise<void> => {
-  const rest = crontab === null ? null : withoutBlock(id, crontab)
-  if (rest !== null && rest !== crontab) await writeCrontab(deps, rest)
+/**
+ * Whether lines are to go out of the crontab; asked before anything is changed. Throws `conflict`
+ * `crontab_altered`, and what `read` throws.
+ */
+export const hasLines = async (
+  deps: VerbDeps, id: string, read = readCrontabBeside,
+): Promise<boolean> => {
+  const crontab = await read(deps)
+  return crontab !== null && withoutBlock(id, crontab) !== crontab
+}
+
+/** Takes the lines out of the crontab as it is by then, which others may have changed meanwhile. */
+export const dropLines = async (deps: VerbDeps, id: string): Promise<void> => {
+  const crontab = await readCrontab(deps)
+  if (crontab !== null) await writeCrontab(deps, withoutBlock(id, crontab))
 }
 
 export const remove: VerbRecord<object, Timers> = {
@@ -135,11 +160,13 @@ export const remove: VerbRecord<object, Timers> = {
     const id = ownId(deps)
     await oneAtATime(deps, 'timers remove', async () => {
       const units = ownUnits(deps, id)
-      const agents = await dropAgents(deps, id)
+      const agents = deps.system.hasLaunchd ? ownAgents(deps, id) : []
+      const isBeside = units.length + agents.length > 0
+      const inCron = await hasLines(deps, id, isBeside ? readCrontabBeside : readCrontab)
+      await dropAgents(deps, id)
       await dropUnits(deps, units)
       clearUnits(deps, id)
-      const read = units.length + agents.length > 0 ? readCrontabBeside : readCrontab
-      await dropLines(deps, id, await read(deps))
+      if (inCron) await dropLines(deps, id)
     })
     return timersRemove.answer({ ...noTimers, ...noTimerStatus })
   },

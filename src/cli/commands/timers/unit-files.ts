@@ -5,7 +5,9 @@ import { fail } from '../../../base/errors.js'
 import { baseFolder } from '../../../base/user-folders.js'
 import { stayTarget, unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
 import type { VerbDeps } from '../../verb.js'
-import { orRefused, ownNames, removeUnfinished, writeOwn, type OwnFiles } from './own-files.js'
+import {
+  orRefused, ownNames, removeUnfinished, requireFree, writeOwn, type OwnFiles,
+} from './own-files.js'
 
 /** Where units of the user lie; a relative path counts as absent, as for systemd. */
 export const unitFolder = (deps: VerbDeps): string =>
@@ -28,6 +30,10 @@ const unitFiles = (deps: VerbDeps): OwnFiles => ({
 /** Names of the units of one state that this program made, in order. Throws `units_refused`. */
 export const ownUnits = (deps: VerbDeps, id: string): readonly string[] =>
   ownNames(unitFiles(deps), unitPrefix(id))
+
+/** Throws `conflict` `unit_foreign` where somebody else has one of these names. */
+export const requireFreeUnits = (deps: VerbDeps, units: readonly UnitFile[]): void =>
+  requireFree(unitFiles(deps), units)
 
 /** Writes the units as `writeOwn` does. Throws `conflict` `unit_foreign`, `units_refused`. */
 export const writeUnits = (deps: VerbDeps, units: readonly UnitFile[]): void =>
