@@ -76,6 +76,7 @@ const historyOf = (view: View, jobId: string, name: JobHistoryName) => {
   }
 }
 
+/** One of them. */
 export type JobHistory = ReturnType<typeof historyOf>
 
 /** One of the operator's jobs, with the history that was asked for. */
