@@ -197,6 +197,44 @@ t.test('A-193 A-196 a wait that ends, is interrupted or killed leaves no task an
   checkLedger(t, rig)
 })
 
+t.test('A-196 whoever waits behind an ask whose process is killed is next, and pays from what is left', async (t) => {
+  const door = makeDoor()
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session()
+    .alpha({ money: { boundMicrousd: 50_000, ceilingMicrousd: 100_000 } })
+  let child: ChildProcess | undefined
+  const first = spawnAsk(rig, { onChild: (one) => { child = one } })
+  await door.arrived
+  const patient = spawnAsk(rig, { flags: ['--wait-turn', '60'] })
+  await untilInLine(rig, 1)
+  child?.kill('SIGKILL')
+  await first
+  door.open()
+  const ran = await patient
+  t.equal(ran.status, 0, ran.stderr)
+  t.equal(tasksOf(rig), 2)
+  t.equal(checkLedger(t, rig)?.unknown_microusd, 50_000, 'what the killed one may have spent')
+})
+
+t.test('whoever waits is not refused for money that only the ask before holds, and is where it stays spent', async (t) => {
+  const door = makeDoor()
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session()
+    .alpha({ money: { boundMicrousd: 60_000, ceilingMicrousd: 100_000 } })
+  let child: ChildProcess | undefined
+  const first = spawnAsk(rig, { onChild: (one) => { child = one } })
+  await door.arrived
+  const [patient, other] = [1, 2].map(() => spawnAsk(rig, { flags: ['--wait-turn', '60'] }))
+  await untilInLine(rig, 2)
+  child?.kill('SIGKILL')
+  await first
+  door.open()
+  for (const ran of await Promise.all([patient, other])) {
+    t.strictSame([ran?.status, ran?.error().code], [8, 'ceiling_exceeded'])
+  }
+  t.equal(rig.inferences().length, 1, 'the bound of the killed one is held')
+  t.equal(tasksOf(rig), 1)
+  checkLedger(t, rig)
+})
+
 t.test('A-186 a waiter whose key another one has asked meanwhile finds that task at once', async (t) => {
   const door = makeDoor()
   const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()

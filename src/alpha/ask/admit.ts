@@ -52,7 +52,13 @@ interface Standing {
   readonly consent: Consent
 }
 
-const requireStanding = (ctx: AlphaContext, view: View, session: Session): Standing => {
+/**
+ * What an ask rests on now. Whoever waits for another ask is not refused for what that one holds:
+ * only a bound above the whole ceiling never fits.
+ */
+const requireStanding = (
+  ctx: AlphaContext, view: View, session: Session, waits = false,
+): Standing => {
   const moment = momentOf(ctx.gov, view)
   const setup = requireConfigured(moment, ctx.provider, session)
   const consent = currentConsent(view, moment.policy, alphaPurpose, moment.nowMs)
@@ -61,7 +67,8 @@ const requireStanding = (ctx: AlphaContext, view: View, session: Session): Stand
       reason: 'consent_not_current', next: 'Run `sallyport alpha setup --enable`.',
     })
   }
-  const { available_microusd: available } = balances(view)
+  const { available_microusd: free, ceiling_microusd: ceiling } = balances(view)
+  const available = waits ? ceiling : free
   if (setup.request_cost_bound_microusd > available) {
     throw fail.budget(
       'ceiling_exceeded',
@@ -171,7 +178,7 @@ export type CheckedQuestion = Omit<SealedQuestion, 'artifact'>
  * wire is refused before anything is kept.
  */
 export const checkQuestion = async (
-  ctx: AlphaContext, session: Session, request: AskRequest,
+  ctx: AlphaContext, session: Session, request: AskRequest, waits = false,
 ): Promise<CheckedQuestion | { readonly replayed: Task }> => {
   const view = ctx.gov.store.read()
   liveRoot(view, ctx.gov, session.root.root_id)
@@ -180,7 +187,7 @@ export const checkQuestion = async (
   if (replayed !== null) return { replayed }
   // What forbids every contact refuses here: no question is sealed and no task is written.
   await ctx.client()
-  const input = buildInput(request, requireStanding(ctx, view, session).setup)
+  const input = buildInput(request, requireStanding(ctx, view, session, waits).setup)
   inferenceRequestBytes(input, ctx.provider.model_id)
   return { input, digest }
 }

@@ -20,9 +20,13 @@ const runInTurn = async (asking: Asking, request: AskRequest, turn: Turn): Promi
     askedBefore(ctx.gov, ctx.gov.store.read(), session, request) !== null
   for (;;) {
     await ctx.gov.observer.at('ask.admit')
-    const checked = await checkQuestion(ctx, session, request)
-    if ('replayed' in checked) return { task: checked.replayed, finish: null }
+    const waits = turn.isLeft()
+    const before = await checkQuestion(ctx, session, request, waits)
+    if ('replayed' in before) return { task: before.replayed, finish: null }
     await turn.wait(isAsked)
+    // What was free before the wait says nothing of now.
+    const checked = waits ? await checkQuestion(ctx, session, request) : before
+    if ('replayed' in checked) return { task: checked.replayed, finish: null }
     const sealed = sealQuestion(ctx, request, checked)
     try {
       return await runOrder(ctx, askOrder(asking, request, sealed, turn.spentMs()))

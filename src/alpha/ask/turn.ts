@@ -5,7 +5,7 @@
  * ask that does not wait may still be faster.
  */
 import { fail } from '../../base/errors.js'
-import { isTaken } from '../../governance/board/place.js'
+import { occupantOf } from '../../governance/board/place.js'
 import { alphaCapability } from '../constants.js'
 import type { Asking } from './operation.js'
 
@@ -31,13 +31,22 @@ export interface Turn {
 /** Begins one that may wait so many milliseconds; 0 waits for nothing and stands in no line. */
 export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
   const { gov: { clock, store, observer }, signal } = ctx
+  const recovered = new Set<string>()
   const owner = session.principal.principal_id
   const line = store.holds.line(owner)
   const beganMs = clock.monotonicMs()
   const spentMs = (): number => clock.monotonicMs() - beganMs
   const isLeft = (): boolean => spentMs() < waitMs
-  const isFree = (): boolean =>
-    !isTaken(store.read(), { owner, kind: alphaCapability, place: null })
+  /** Frees it of an ask whose process died while this one waits: nobody else may come by. */
+  const isFree = async (): Promise<boolean> => {
+    const task = occupantOf(store.read(), { owner, kind: alphaCapability, place: null })
+    if (task === undefined) return true
+    const { operation_id: operation } = task
+    if (recovered.has(operation) || store.holds.isHeld('operation', operation)) return false
+    recovered.add(operation)
+    await ctx.recover()
+    return false
+  }
   let place: Awaited<ReturnType<typeof line.join>> | null = null
   const pause = async (ms: number): Promise<void> => {
     try {
@@ -54,7 +63,7 @@ export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
     }
     while (isLeft() && !isDone()) {
       const behind = line.isSomebodyBefore(place.ticket)
-      if (!behind && isFree()) return
+      if (!behind && await isFree()) return
       await pause(behind ? behindPollMs : frontPollMs)
     }
   }

@@ -33,9 +33,11 @@ type OwnersPlace = Pick<Task, 'owner' | 'kind' | 'place'>
 export const slotId = ({ owner, kind, place }: OwnersPlace): string =>
   place === null ? `${owner}/${kind}` : `${owner}/${kind}/${place}`
 
-/** Whether another task has the place. */
-export const isTaken = (view: View, place: OwnersPlace): boolean =>
-  view.get(collections.ownerSlots, slotId(place)) !== undefined
+/** The task that has the place; undefined where it is free. */
+export const occupantOf = (view: View, place: OwnersPlace): Task | undefined => {
+  const taken = view.get(collections.ownerSlots, slotId(place))
+  return taken === undefined ? undefined : findTask(view, taken.task_id)
+}
 
 /** Only a question can wait for its turn. */
 const waitsBy = ({ kind }: OwnersPlace): string =>
