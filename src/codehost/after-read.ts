@@ -1,17 +1,9 @@
-import { fail, SallyportError } from '../base/errors.js'
-import { requestsSent } from '../base/outcome.js'
+import { afterContact } from '../base/after-contact.js'
+import { SallyportError } from '../base/errors.js'
 
-/**
- * The error of a use case that has read by then: no refusal may have a status that says otherwise.
- * What it was refused for stays its code.
- */
+/** The error of a use case that has read at the host by then: it ends as `blocked`. */
 export function afterRead(error: SallyportError): SallyportError
 export function afterRead(error: unknown): unknown
 export function afterRead(error: unknown): unknown {
-  if (!(error instanceof SallyportError) || requestsSent[error.kind] !== 'none') return error
-  const { code, message, reason, next, details } = error
-  return fail.blocked(code, message, {
-    details, cause: error,
-    ...(reason === null ? {} : { reason }), ...(next === null ? {} : { next }),
-  })
+  return error instanceof SallyportError ? afterContact(error, 'blocked') : error
 }

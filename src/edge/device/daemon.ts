@@ -5,6 +5,7 @@
  * when the service named it in its answer. So whatever ends this process, and wherever, the same
  * request goes out again under the same id and number, and the service stores it once.
  */
+import { afterContact } from '../../base/after-contact.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { tryHoldFile } from '../../state/holds/kernel-file.js'
@@ -64,10 +65,21 @@ export const runDaemon = async (ctx: DaemonContext, start: DaemonStart): Promise
     })
   }
   const bell = new Bell(places.ids, ctx.signal)
+  let hasAsked = false
+  const heard: DaemonContext = {
+    ...ctx,
+    tell: (event) => {
+      hasAsked ||= event.event !== 'ready' && event.event !== 'evicted'
+      ctx.tell(event)
+    },
+  }
   try {
     sweepUnwritten(ctx.files, places)
-    if (start.pairing !== null) await pair(ctx, places, settings, start, start.pairing)
-    return await new Daemon(ctx, places, settings, bell).run(start.once === true)
+    if (start.pairing !== null) await pair(heard, places, settings, start, start.pairing)
+    return await new Daemon(heard, places, settings, bell).run(start.once === true)
+  } catch (error) {
+    // A pairing that is taken away later: the status of a refusal would say that nothing was sent.
+    throw hasAsked && error instanceof SallyportError ? afterContact(error, 'remote') : error
   } finally {
     bell.close()
     lock.release()

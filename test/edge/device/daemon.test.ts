@@ -252,6 +252,23 @@ t.test('a refusal that comes before the body was read is heard, however large th
   t.strictSame([...device.service.stored.keys()], [next])
 })
 
+t.test('a pairing that is taken away after something was sent ends with no status that says nothing was', async (t) => {
+  for (const [act, code] of [
+    [(path: string) => chmodSync(path, 0o644), 'edge_pairing_unsafe'],
+    [(path: string) => writeFileSync(path, '{}'), 'edge_pairing_invalid'],
+  ] as const) {
+    const device = await deviceOf(t)
+    for (const number of [1, 2]) await device.capture(number)
+    const ran = await device.place.run(['edge', 'daemon', '--once', '--json'], {
+      at: (step) => {
+        if (step === 'daemon.removed') act(join(device.place.edgeDir, 'pairing.json'))
+      },
+    })
+    t.hasStrict(failure({ ...ran, stdout: '' }), { status: 9, code })
+    t.equal(device.service.uploads.length, 1)
+  }
+})
+
 t.test('a credential that counts no more stops the sending until somebody pairs again',
   async (t) => {
     for (const status of [401, 403]) {
