@@ -9,9 +9,12 @@ import type { View } from '../state/types.js'
 import { alphaCapability } from './constants.js'
 import { receiptOf } from './output.js'
 
-/** Whether its question was sent, or may have been: a hold that was given back proves that not. */
-const mayHaveSent = (view: View, task: Task): boolean =>
-  interruptedFacts(view, task, wasContacted(view, task.operation_id), undefined).contacted
+/** Whether its question was sent, or may have been: only a hold that was given back proves not. */
+const mayHaveSent = (view: View, task: Task): boolean => {
+  const marked = wasContacted(view, task.operation_id)
+  const { contacted, money } = interruptedFacts(view, task, marked, undefined)
+  return contacted || money === 'owed'
+}
 
 /** The receipt of a text task, without its digests. Throws `not_found`, `conflict` `no_receipt`. */
 export const receiptedAsk: FindReceipted = (_gov, view, session, id) => {

@@ -105,11 +105,12 @@ const withoutNoun = async (
     const { olderHelp } = await import('./help/overview.js')
     return writeHelp(bound, olderHelp(older))
   }
-  const led = [
-    ...older.flatMap(({ today }) => today), ...otherWords[word] ?? [],
+  const led = [...new Set([
+    ...older.flatMap(({ today }) => today),
+    ...Object.hasOwn(otherWords, word) ? otherWords[word] ?? [] : [],
     ...bound.commands.flatMap((one) => ('noun' in one && one.verbs.some(({ verb }) => verb === word)
       ? [`${one.noun} ${word}`] : [])),
-  ]
+  ])]
   if (led.length === 0 || led.length > ledMax) {
     throw unknownWord('command', word, bound.commands.map(nameOf))
   }

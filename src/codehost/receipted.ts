@@ -4,7 +4,7 @@ import type { FindReceipted } from '../governance/receipted.js'
 import type { View } from '../state/types.js'
 import { showClosure } from './closure/look.js'
 import { codehostBase } from './context.js'
-import { requireOwnJob } from './jobs/change.js'
+import { isUnread, recordsUnread, requireOwnJob } from './jobs/change.js'
 import { publicationKind } from './jobs/kinds.js'
 import { receiptCollection } from './jobs/receipt.js'
 import type { Job } from './jobs/job-rows.js'
@@ -25,6 +25,12 @@ const proofOf = (view: View, { receipt_id: id }: Job) => {
 
 const requireSent = (job: Job): void => {
   if (job.contacted > 0 && job.state !== 'running') return
+  if (isUnread(job) || job.state === 'unknown_external_effect') {
+    throw fail.conflict('no_receipt', 'It may have been sent; records of it are lost.', {
+      reason: recordsUnread, next: `See \`sallyport codehost jobs ${job.job_id}\`.`,
+      details: { job_id: job.job_id },
+    })
+  }
   throw fail.conflict('no_receipt', 'Nothing of this job was sent yet, or it is under way.', {
     next: `See \`sallyport codehost jobs ${job.job_id}\`.`, details: { job_id: job.job_id },
   })

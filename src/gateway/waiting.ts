@@ -11,16 +11,23 @@ import { gatewayFacts, gatewayReasonOf, gatewayWordsOf, type GatewayFacts } from
 const show = 'sallyport gateway show'
 
 /**
- * Purposes of slots that are set whose consent has run out, or ended with a revoke of everything
- * or a save; one that was taken back by itself waits for nobody.
+ * Whether the consent to a purpose of a slot that is set has run out, or ended with a revoke of
+ * everything and none was given since. Whoever gave one back has chosen, and one that was taken
+ * back by itself waits for nobody.
  */
-const lapsedPurposes = ({ route, consents }: GatewayFacts): readonly GatewayPurpose[] =>
-  gatewayPurposes.filter((purpose) => {
-    const isSet = (route?.slots[slotOfPurpose[purpose]] ?? null) !== null
-    const { lapse, newest } = consents[purpose]
-    return isSet && (lapse === 'expired' || newest?.state === 'revoked'
-      || newest?.state === 'cleared')
-  })
+const isLapsed = ({ route, consents }: GatewayFacts, purpose: GatewayPurpose): boolean => {
+  const isSet = (route?.slots[slotOfPurpose[purpose]] ?? null) !== null
+  const { lapse, newest } = consents[purpose]
+  const isChosen = gatewayPurposes.some((one) => consents[one].lapse === null)
+  const isEnded = newest?.state === 'revoked' || newest?.state === 'cleared'
+  return isSet && (lapse === 'expired' || (isEnded && !isChosen))
+}
+
+/** Whether what closes a purpose is told to wait already: by the policy, or here. */
+export const isToldToWait = (
+  facts: GatewayFacts, purpose: GatewayPurpose, reason: string,
+): boolean => reason === facts.policy.block
+  || (reason === 'consent_not_current' && isLapsed(facts, purpose))
 
 /** Why nothing goes through, by the reason that the status tells; else slots without consent. */
 export const gatewayWaiting = (
@@ -29,7 +36,7 @@ export const gatewayWaiting = (
   const facts = gatewayFacts(gov, view, place)
   const reason = facts.route === null ? null : gatewayReasonOf(facts, facts.route)
   if (reason === null) {
-    return lapsedPurposes(facts).map((purpose) => ({
+    return gatewayPurposes.filter((one) => isLapsed(facts, one)).map((purpose) => ({
       what: 'consent', count: 1, command: `sallyport gateway setup --consent ${purpose}`,
       text: `The consent to ${purpose} has ended: nothing is sent for it.`,
     }))

@@ -108,16 +108,19 @@ const pour = ({ request, response, expectsContinue }: Exchange, upload: Upload):
 const betweenPiecesMs = 1_000
 
 /**
- * The device of a request, as all machines know it; `withinMs`: see `followWithin`. Throws as
- * `authenticateEdge` and as `followWithin`.
+ * The device of a request, as all machines know it; `withinMs`: see `followWithin`. Nobody is asked
+ * for a stranger, and no stranger is told how the place is reached: it is judged by the rows here
+ * first. Throws as `authenticateEdge` and as `followWithin`.
  */
 const deviceOf = async (
   site: Site, store: Parameters<typeof govOf>[0], { request, known }: Exchange, withinMs = 0,
 ): Promise<EdgeParty> => {
-  await followWithin(store, site.world.clock, withinMs)
-  const party = authenticateEdge(govOf(store, site.world), store.read(), bearerOf(request))
+  const party = (): EdgeParty =>
+    authenticateEdge(govOf(store, site.world), store.read(), bearerOf(request))
+  party()
   known()
-  return party
+  await followWithin(store, site.world.clock, withinMs)
+  return party()
 }
 
 const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>

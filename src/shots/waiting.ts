@@ -54,7 +54,7 @@ export const failedNext = (
 }
 
 /** What a person has switched off waits for nobody; what was never set does. */
-const isSwitchedOff = (
+export const isSwitchedOff = (
   reason: string, { analysis, cloud_upload: upload }: SavedShotSettings,
 ): boolean => (reason === 'analysis_off' && analysis === 'off')
   || (reason === 'cloud_upload_off' && upload === 'off')

@@ -5,15 +5,17 @@
 import { countText } from '../base/counted.js'
 import { moneyText } from '../base/money.js'
 import { nextStepsOf } from '../base/next-step.js'
+import { gatewayFacts } from '../gateway/readiness.js'
+import { isToldToWait } from '../gateway/waiting.js'
 import type { OwnWaiting } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { lastFailures, lastRuns } from './last-runs.js'
 import { currentFacts } from './observations/as-of-now.js'
 import { textPause, visionPause } from './paused.js'
-import { resolveSettings } from './source/settings.js'
+import { tolerantSettings } from './source/config.js'
 import { closedDigests } from './texts/readiness.js'
-import { overspent, waitingImages, type WaitingImages } from './waiting.js'
+import { isSwitchedOff, overspent, waitingImages, type WaitingImages } from './waiting.js'
 
 const budgetWaits = (over: number | null): readonly OwnWaiting[] => (over === null ? [] : [{
   what: 'budget', count: 1, text: `The budget of the day is overspent by ${moneyText(over)}.`,
@@ -58,11 +60,13 @@ const failedRuns = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
 
 /** Digests that a job is to write and cannot, until a person opens their route. */
 const digestWaits = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => {
-  const { saved, digestEnabled } = resolveSettings(view, ctx.env)
+  const { saved, digestEnabled } = tolerantSettings(view, ctx.env).settings
   const isAsked = saved.analysis === 'on' && digestEnabled.value
     && lastRuns(ctx.gov.store, view).digest !== null
   const closed = isAsked ? closedDigests(ctx, view) : null
-  return closed === null ? [] : [{
+  if (closed === null || isSwitchedOff(closed.reason, saved)) return []
+  const facts = gatewayFacts(ctx.gov, view, ctx.gateway.place)
+  return isToldToWait(facts, 'gateway.digest', closed.reason) ? [] : [{
     what: 'run', count: 1, text: `No digest is written: ${closed.text}`,
     command: nextStepsOf(closed.next)[0]?.command ?? 'sallyport shots list --digests',
   }]

@@ -222,6 +222,9 @@ t.test('whoever waits is not refused for money that only the ask before holds, a
   let child: ChildProcess | undefined
   const first = spawnAsk(rig, { onChild: (one) => { child = one } })
   await door.arrived
+  const short = await spawnAsk(rig, { flags: ['--wait-turn', '1'] })
+  t.strictSame([short.status, short.error().code], [5, 'operation_outstanding'],
+    'whose wait is over is told of the other ask')
   const [patient, other] = [1, 2].map(() => spawnAsk(rig, { flags: ['--wait-turn', '60'] }))
   await untilInLine(rig, 2)
   child?.kill('SIGKILL')

@@ -213,14 +213,18 @@ t.test('what a revoke ended waits with the line that consents anew once its rout
   must(await world.run(['policy', 'revoke']))
   t.hasStrict((await world.json(['status'])).waiting,
     [{ of: 'policy', what: 'policy', command: 'sallyport setup' }])
-  must(await world.run(['gateway', 'setup', '--enable', '--consent', 'gateway.digest',
-    '--acknowledge', '--expected-revision',
-    String((await world.json(['gateway', 'show'])).policy_revision)]))
-  const { waiting } = await world.json(['status'])
-  t.strictSame(waiting.map(({ command }: Waiting) => command), [
+  const opened = async (...more: readonly string[]): Promise<readonly string[]> => {
+    const { policy_revision: revision } = await world.json(['gateway', 'show'])
+    must(await world.run(['gateway', 'setup', ...more, '--acknowledge', '--expected-revision',
+      String(revision)]))
+    return (await world.json(['status'])).waiting.map(({ command }: Waiting) => command)
+  }
+  t.strictSame(await opened('--enable'), [
     'sallyport gateway setup --consent gateway.report',
+    'sallyport gateway setup --consent gateway.digest',
     'sallyport gateway setup --consent gateway.vision',
   ])
+  t.strictSame(await opened('--consent', 'gateway.vision'), [], 'whoever gave one back has chosen')
 })
 
 t.test('digests that a job is to write and cannot are told with the line that opens them', async (t) => {
@@ -233,8 +237,21 @@ t.test('digests that a job is to write and cannot are told with the line that op
     command: 'sallyport gateway setup --slot report --model M --upstream-allow SLUG '
       + '--consent gateway.digest',
   }])
+  const told = async (env: Record<string, string> = {}): Promise<readonly string[]> =>
+    of((await world.json(['status'], { env })).waiting)
+  t.strictSame(await told({ SCREENSHOT_FOLDER_INGEST_LIMIT: 'x' }), ['shots run'],
+    'a variable of another job hides nothing')
+  must(await world.run(['policy', 'revoke']))
+  t.strictSame(await told(), ['policy policy'], 'a revoke is told once')
+  must(await world.run(['shots', 'setup', '--cloud-upload', 'off', '--json']))
+  must(await world.run(['gateway', 'setup', '--enable', '--consent', 'gateway.vision',
+    '--acknowledge', '--expected-revision',
+    String((await world.json(['gateway', 'show'])).policy_revision)]))
+  t.strictSame(await told(), [], 'what a person switched off waits for nobody')
+  must(await world.run(['shots', 'setup', '--cloud-upload', 'on', '--json']))
+  t.strictSame(await told(), ['shots run'])
   must(await world.run(['shots', 'setup', '--digest-enabled', 'off', '--json']))
-  t.strictSame((await world.json(['status'])).waiting, [], 'nor is one to run')
+  t.strictSame(await told(), [], 'nor is one to run')
 })
 
 t.test('a scan that failed is the last run that failed, until one goes well', async (t) => {

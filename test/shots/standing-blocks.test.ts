@@ -102,6 +102,29 @@ t.test('S-205 a pass ends with 7 for as long as images stand behind a gate that 
   t.strictSame(await statusesOf(world), [7, 7], 'the route')
 })
 
+t.test('S-205 S-042 S-043 images that wait when a person shuts the gate end no pass with 7, and a capture is told with its own reason', async (t) => {
+  const world = await provedWorld(t)
+  const pending = (name: string): Observation => observationOf(world.folder, name, {
+    analysis_status: 'pending', observed_revision: 1_000, analyzer: { ...analyzer, reason: null },
+  })
+  for (const [gate, reason] of [
+    ['--cloud-upload', 'cloud_upload_off'], ['--analysis', 'analysis_off'],
+  ] as const) {
+    await world.put(pending(`${reason}.png`))
+    await set(world, gate, 'off')
+    t.strictSame(await statusesOf(world), [0, 0], gate)
+    t.hasStrict(rowOf(world, `${reason}.png`), { analyzer: { reason } })
+    await set(world, gate, 'on')
+  }
+  const camera = await namedCamera(world)
+  await takenCapture(world, camera)
+  await set(world, '--devices', 'none', '--zdr', 'off')
+  await analyze(world)
+  t.hasStrict(captured(world)[0], {
+    analysis_status: 'blocked', analyzer: { reason: 'device_not_named' },
+  })
+})
+
 const renewed = { proof_renewal: { outcome: 'renewed' } }
 
 t.test('S-021 S-152 no proof is paid for what it cannot let go, whatever is asked for', async (t) => {

@@ -45,8 +45,8 @@ const namesOf = (task: Task): PaidNames => ({
 
 /** Where nobody was reached, that is said at once: there is nothing to look up. */
 const unreached: Readonly<Record<string, string | undefined>> = {
-  connect_failed: ': nothing answers at the address of the provider',
-  dns_failed: ': the name of the provider is not known here',
+  connect_failed: ': no connection to the provider came about',
+  dns_failed: ': the name of the provider was not resolved',
 }
 
 /** What rows of the board do not say of the end of an ask. */

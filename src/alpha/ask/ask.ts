@@ -24,6 +24,7 @@ const runInTurn = async (asking: Asking, request: AskRequest, turn: Turn): Promi
     const before = await checkQuestion(ctx, session, request, waits)
     if ('replayed' in before) return { task: before.replayed, finish: null }
     await turn.wait(isAsked)
+    if (waits && !isAsked()) turn.requirePlace()
     // What was free before the wait says nothing of now.
     const checked = waits ? await checkQuestion(ctx, session, request) : before
     if ('replayed' in checked) return { task: checked.replayed, finish: null }

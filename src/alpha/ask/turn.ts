@@ -5,7 +5,7 @@
  * ask that does not wait may still be faster.
  */
 import { fail } from '../../base/errors.js'
-import { occupantOf } from '../../governance/board/place.js'
+import { isTaken, occupantOf, requireFreePlace } from '../../governance/board/place.js'
 import { alphaCapability } from '../constants.js'
 import type { Asking } from './operation.js'
 
@@ -24,6 +24,8 @@ export interface Turn {
    * time is left. Throws `cancelled` `ask_cancelled`.
    */
   wait(isDone: () => boolean): Promise<void>
+  /** Throws `conflict` `operation_outstanding` where the time is over and the place is taken. */
+  requirePlace(): void
   /** Leaves the line. */
   end(): void
 }
@@ -37,12 +39,13 @@ export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
   const beganMs = clock.monotonicMs()
   const spentMs = (): number => clock.monotonicMs() - beganMs
   const isLeft = (): boolean => spentMs() < waitMs
+  const ownPlace = { owner, kind: alphaCapability, place: null }
   /** Frees it of an ask whose process died while this one waits: nobody else may come by. */
   const isFree = async (): Promise<boolean> => {
-    const task = occupantOf(store.read(), { owner, kind: alphaCapability, place: null })
-    if (task === undefined) return true
-    const { operation_id: operation } = task
-    if (recovered.has(operation) || store.holds.isHeld('operation', operation)) return false
+    const view = store.read()
+    if (!isTaken(view, ownPlace)) return true
+    const operation = occupantOf(view, ownPlace)?.operation_id ?? ''
+    if (operation === '' || recovered.has(operation) || store.holds.isHeld('operation', operation)) return false
     recovered.add(operation)
     await ctx.recover()
     return false
@@ -67,5 +70,8 @@ export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
       await pause(behind ? behindPollMs : frontPollMs)
     }
   }
-  return { spentMs, isLeft, wait, end: () => place?.leave() }
+  const requirePlace = (): void => {
+    if (!isLeft()) requireFreePlace(store.read(), ownPlace)
+  }
+  return { spentMs, isLeft, wait, requirePlace, end: () => place?.leave() }
 }

@@ -71,7 +71,7 @@ export const isIdle = ({ state, contacted, reserved, closed }: Job): boolean => 
     || (state === 'blocked' && contacted === 0 && !reserved))
 
 /** Reason of a job of which records are lost: it may have been sent, and nobody can read it. */
-const recordsUnread = 'records_unread'
+export const recordsUnread = 'records_unread'
 
 /** Whether it waited, or was to go on, in a state that lost records of what came after. */
 export const isUnread = ({ reason }: Pick<Job, 'reason'>): boolean => reason === recordsUnread

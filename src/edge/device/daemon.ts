@@ -65,21 +65,17 @@ export const runDaemon = async (ctx: DaemonContext, start: DaemonStart): Promise
     })
   }
   const bell = new Bell(places.ids, ctx.signal)
-  let hasAsked = false
-  const heard: DaemonContext = {
-    ...ctx,
-    tell: (event) => {
-      hasAsked ||= event.event !== 'ready' && event.event !== 'evicted'
-      ctx.tell(event)
-    },
-  }
+  const asked = { any: false }
   try {
     sweepUnwritten(ctx.files, places)
-    if (start.pairing !== null) await pair(heard, places, settings, start, start.pairing)
-    return await new Daemon(heard, places, settings, bell).run(start.once === true)
+    if (start.pairing !== null) {
+      await pair(ctx, places, settings, start, start.pairing)
+      asked.any = true
+    }
+    return await new Daemon(ctx, places, settings, bell, asked).run(start.once === true)
   } catch (error) {
     // A pairing that is taken away later: the status of a refusal would say that nothing was sent.
-    throw hasAsked && error instanceof SallyportError ? afterContact(error, 'remote') : error
+    throw asked.any && error instanceof SallyportError ? afterContact(error, 'remote') : error
   } finally {
     bell.close()
     lock.release()
@@ -115,13 +111,19 @@ class Daemon {
   readonly #numbers: Numbers
   #settings: DeviceSettings
   readonly #report = new EvictionReport()
+  /** Whether anything was sent to the service, or may have been. */
+  readonly #asked: { any: boolean }
   #failures = 0
   /** Why each capture of this run was put aside. */
   readonly #aside: string[] = []
   /** The request that already got a new number because its first one was used up. */
   #renumbered: string | null = null
 
-  constructor(ctx: DaemonContext, places: DevicePlaces, settings: DeviceSettings, bell: Bell) {
+  constructor(
+    ctx: DaemonContext, places: DevicePlaces, settings: DeviceSettings, bell: Bell,
+    asked: { any: boolean },
+  ) {
+    this.#asked = asked
     const again = (): Pairing => readPairing(ctx.files, places.pairing)
     this.#ctx = ctx
     this.#places = places
@@ -216,7 +218,7 @@ class Daemon {
   /** How many captures left unsent, where the service was not told; null once it knows. */
   async #tellEvictions(): Promise<null | Failed> {
     const told = await this.#report.tell((evictions) =>
-      tried(() => this.#origin.tellEvictions(evictions)))
+      this.#tried(() => this.#origin.tellEvictions(evictions)))
     if (told.kind === 'ended') throw this.#end(told.status)
     return told.kind === 'retry' ? { reason: told.reason, entry: null, idle: true } : null
   }
@@ -224,7 +226,7 @@ class Daemon {
   /** Ends the pairings that this one replaced; null once none is left. */
   async #endFormer(): Promise<null | Failed> {
     const reason = await endFormer(this.#ctx.files, this.#places.pairing,
-      (former) => tried(() => this.#origin.endFormer(former)),
+      (former) => this.#tried(() => this.#origin.endFormer(former)),
       (replaced) => this.#tell({ event: 'replaced', ...replaced }))
     return reason === null ? null : { reason, entry: null, idle: true }
   }
@@ -249,7 +251,7 @@ class Daemon {
 
   /** Takes over the last number of the service. */
   async #askLast(): Promise<null | { reason: string }> {
-    const { got, failed } = await tried(() => this.#origin.lastSequence())
+    const { got, failed } = await this.#tried(() => this.#origin.lastSequence())
     if (got === null) return { reason: failed }
     if (typeof got === 'number') {
       this.#numbers.raiseTo(got)
@@ -266,7 +268,7 @@ class Daemon {
     }
     const sequence = this.#numbers.numberFor(capture.facts.request_id)
     await this.#ctx.at('daemon.numbered')
-    const { got, failed } = await tried(() => this.#upload(capture, sequence))
+    const { got, failed } = await this.#tried(() => this.#upload(capture, sequence))
     await this.#ctx.at('daemon.answered')
     if (got === null) return { kind: 'retry', reason: failed }
     return { ...reactionTo(got, capture.facts), sequence }
@@ -280,6 +282,22 @@ class Daemon {
     } catch (error) {
       if (error instanceof ContactError && error.contact === 'none') this.#numbers.mark(before)
       throw error
+    }
+  }
+
+  /** Runs a request. What may be otherwise the next time is a reason to try again, never an end. */
+  async #tried<T>(
+    work: () => Promise<T>,
+  ): Promise<{ got: T; failed: '' } | { got: null; failed: string }> {
+    try {
+      const got = await work()
+      this.#asked.any = true
+      return { got, failed: '' }
+    } catch (error) {
+      if (!(error instanceof ContactError)) throw error
+      if (error.contact !== 'none') this.#asked.any = true
+      if (error.kind === 'cancelled') throw error
+      return { got: null, failed: error.code }
     }
   }
 
@@ -344,18 +362,6 @@ interface Failed {
   readonly entry: Entry | null
   /** Nothing waits: it is only what is said beside captures that could not be told. */
   readonly idle?: true
-}
-
-/** Runs a request. What may be otherwise the next time is a reason to try again, never an end. */
-const tried = async <T>(
-  work: () => Promise<T>,
-): Promise<{ got: T; failed: '' } | { got: null; failed: string }> => {
-  try {
-    return { got: await work(), failed: '' }
-  } catch (error) {
-    if (!(error instanceof ContactError) || error.kind === 'cancelled') throw error
-    return { got: null, failed: error.code }
-  }
 }
 
 /** An event without its time. */

@@ -33,7 +33,11 @@ type OwnersPlace = Pick<Task, 'owner' | 'kind' | 'place'>
 export const slotId = ({ owner, kind, place }: OwnersPlace): string =>
   place === null ? `${owner}/${kind}` : `${owner}/${kind}/${place}`
 
-/** The task that has the place; undefined where it is free. */
+/** Whether a task has the place. */
+export const isTaken = (view: View, place: OwnersPlace): boolean =>
+  view.get(collections.ownerSlots, slotId(place)) !== undefined
+
+/** The task that has the place; undefined where it is free, or its row is lost. */
 export const occupantOf = (view: View, place: OwnersPlace): Task | undefined => {
   const taken = view.get(collections.ownerSlots, slotId(place))
   return taken === undefined ? undefined : findTask(view, taken.task_id)

@@ -8,6 +8,7 @@ import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
+import { isFinalOfCapture } from '../captures/gate.js'
 import { isWaitingHere } from '../captures/places.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
@@ -42,7 +43,7 @@ import { endImage, prepareImage, type OneEnd } from './one.js'
 import { isRowSelected } from './privacy.js'
 import { DescribedBefore } from './reuse.js'
 import {
-  heldRows, isReady, persistMeaning, restoreBlocked, restoreHeld, returnUncertain,
+  heldRows, isReady, keptNow, persistMeaning, restoreBlocked, restoreHeld, returnUncertain,
 } from './restore.js'
 import { requireRoute } from './send-image.js'
 import { settleAnalyses } from './settle.js'
@@ -91,6 +92,9 @@ interface Batch {
   stop: string | null
   /** Why what waits is left alone, where the gateway refused an earlier request. */
   pausedBy: string | null
+  /** Why stored captures could not be read, and how many: they are tried again by each pass. */
+  unread: string | null
+  unreadCount: number
 }
 
 const pendingOf = (folderDigest: string) =>
@@ -190,14 +194,17 @@ const blockAll = async (
   }
 }
 
-/** A gate that is closed for all images; one in a folder below waits for that to count, first. */
+/** A gate that is closed for all images; what keeps one of them here besides is told first. */
 const blockBehindGate = async (
-  batch: Batch, rows: readonly Observation[], closed: string,
+  batch: Batch, rows: readonly Observation[], closed: string, standing: RouteStatus,
 ): Promise<void> => {
-  const recursive = isRecursive(savedSettings(batch.ctx.gov.store.read()))
-  const isSelected = (row: Observation): boolean => isRowSelected(row, recursive)
-  await blockAll(batch, rows.filter(isSelected), closed)
-  await blockAll(batch, rows.filter((row) => !isSelected(row)), 'recursive_off')
+  const view = batch.ctx.gov.store.read()
+  const recursive = isRecursive(savedSettings(view))
+  const reasonOf = (row: Observation): string =>
+    keptNow(view, standing, row) ?? (isRowSelected(row, recursive) ? closed : 'recursive_off')
+  for (const reason of new Set(rows.map(reasonOf))) {
+    await blockAll(batch, rows.filter((row) => reasonOf(row) === reason), reason)
+  }
 }
 
 /** What a pass knows of other images, so that some need not be sent. */
@@ -222,6 +229,10 @@ const sendSet = async (
       continue
     }
     const end = await endImage(ctx, one, { reason, group, timeoutMs, ...known })
+    if (one.verdict.kind === 'unread') {
+      batch.unread ??= end.reason
+      batch.unreadCount += 1
+    }
     addItem(batch, one.row, end)
     ctx.gov.observer.counts?.({ what: 'analysis', done: batch.items.length, of: null })
     batch.stop = end.stop
@@ -343,7 +354,7 @@ const work = async (batch: Batch): Promise<void> => {
   const rows = pendingRows(ctx, view, { uncertain, first, settleSeconds: settleSecondsOf(batch) })
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
-  if (closed !== null) await blockBehindGate(batch, nextOf(rows, limit), closed)
+  if (closed !== null) await blockBehindGate(batch, nextOf(rows, limit), closed, standing)
   else await sendOrWait(batch, rows, pause?.reason ?? null)
   await returnUncertain(ctx, uncertain)
 }
@@ -359,14 +370,19 @@ const standingBlock = ({ ctx, closed, passedOverReasons }: Batch): string | null
   (closed !== null && passedOverReasons.some(({ reason }) => reason === closed)
     && endsBlocked(ctx, ctx.gov.store.read(), closed) ? closed : null)
 
+/** What is blocked and in nobody's way: a later image stands for it, or somebody chose it. */
+const isNobodysMatter = ({ ctx, closed }: Batch, reason: string | null): boolean =>
+  reason === unsettled || reason === 'device_not_named' || isFinalOfCapture(reason)
+  || (reason !== null && reason === closed && !endsBlocked(ctx, ctx.gov.store.read(), reason))
+
 const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const { items, stop } = batch
   if (stop !== null) return { status: 'degraded', reason: stop }
   const failed = items.find((one) => one.outcome === 'failed')
   if (failed !== undefined) return { status: 'degraded', reason: failed.reason }
-  // One that is held for a later image is in nobody's way.
-  const blocked = items.find((one) => one.outcome === 'blocked' && one.reason !== unsettled)
-  const reason = blocked?.reason ?? batch.pausedBy ?? standingBlock(batch)
+  const blocked = items.find((one) =>
+    one.outcome === 'blocked' && !isNobodysMatter(batch, one.reason))
+  const reason = blocked?.reason ?? batch.pausedBy ?? standingBlock(batch) ?? batch.unread
   return reason === null ? { status: 'ok', reason } : { status: 'blocked', reason }
 }
 
@@ -427,7 +443,7 @@ const close = async (batch: Batch): Promise<AnalysisReceipt> => {
   const { gov } = batch.ctx
   try {
     const facts = factsOf(batch)
-    if (isIdleAnalysis(facts)) {
+    if (isIdleAnalysis({ ...facts, scanned: facts.scanned - batch.unreadCount })) {
       await transactCounted(gov, 'shots analyze', (tx) => noteIdleTick(tx, nowIso(gov), job))
       return { job, receipt_id: null, ...facts }
     }
@@ -454,7 +470,7 @@ const newBatch = (
     limit: options.scheduled ? Math.min(most, settings.concurrency.value) : most,
     skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
     consentId: null, stop: null, pausedBy: null, renewal: null, closed: null,
-    gates: [],
+    gates: [], unread: null, unreadCount: 0,
   }
 }
 

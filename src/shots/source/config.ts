@@ -78,7 +78,7 @@ export const shotsConfigShape = v.strictObject({
 export type ShotsConfig = v.InferOutput<typeof shotsConfigShape>
 
 /** Settings in force, with variables that have no meaning left aside and named. */
-const tolerantSettings = (
+export const tolerantSettings = (
   view: View, env: Env,
 ): { readonly settings: ShotSettings; readonly invalid: readonly string[] } => {
   const invalid: string[] = []

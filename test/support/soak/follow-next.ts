@@ -310,6 +310,10 @@ const followOne = async (here: Here, wanted: string, begin: Begin): Promise<void
   if (isLeft(here)) await clear(here, job)
 }
 
+/** Nobody stands in the first; the others come of a copy that lacks records, see `care.test.ts`. */
+const unreached = new Set(
+  ['`running`', '`blocked`, `records_unread`', '`cancelled`, `records_unread`'])
+
 const plan: readonly (readonly [string, Begin])[] = Object.entries(begins)
   .flatMap(([row, ways]) => ways.map((way) => [row, way] as const))
 
@@ -323,7 +327,7 @@ export const followEach = async (
   const report: FollowReport = { began: {}, ends: {}, commands: 0, longest: 0, wrong: [] }
   const rows = stateRows()
   const lacking = rows.map(({ state }) => state)
-    .filter((state) => state !== '`running`' && begins[state] === undefined)
+    .filter((state) => !unreached.has(state) && begins[state] === undefined)
   report.wrong.push(...lacking.map((state) => `no way leads into ${state}`))
   const here: Here = {
     at: await publicationClosing(t), rows, report, next: dice(seed), made: 0, aged: false,

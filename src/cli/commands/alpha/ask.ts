@@ -9,7 +9,7 @@ import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { keyOf, withKeyFlags, type KeyOptions } from '../../key-flags.js'
 import type { VerbFace, VerbRecord, VerbDeps } from '../../verb.js'
-import { workFor } from '../../work.js'
+import { recoverFirst, workFor } from '../../work.js'
 import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 interface AskOptions extends KeyOptions {
@@ -115,8 +115,10 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
       goalId: options.goal ?? null,
       idempotencyKey: keyOf(options, 'ask', { gov, session }) ?? newRequestKey(gov.store.read()),
     }
+    // Whoever waits may end what died before it, and says so as every verb does.
+    const ctx = { ...alphaContext(deps, gov), recover: () => recoverFirst(deps, gov) }
     const result = await ask(
-      alphaContext(deps, gov), session, request, (options.waitTurn ?? 0) * 1_000,
+      ctx, session, request, (options.waitTurn ?? 0) * 1_000,
     ).catch(async (error: unknown) => {
       if (error instanceof SallyportError && error.reason === 'connect_failed') {
         await (await import('../sandbox/rehearsal.js')).noteStoppedSandbox(deps, gov)

@@ -6,8 +6,11 @@ import { wrapText } from '../../wrap.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
-const effectsLine = ({ effects, remote_id: remote }: JobDocument): string => {
+const effectsLine = ({ effects, remote_id: remote, state, reason }: JobDocument): string => {
   const { planned, contacted, created } = effects
+  const isLost = reason === 'records_unread'
+    || (state === 'unknown_external_effect' && contacted === 0)
+  if (isLost) return `${planned} planned; records of what was sent are lost`
   const known = remote === null ? '' : `; the host numbered it ${remote}`
   return `${planned} planned, ${contacted} may have happened, ${created} confirmed${known}`
 }
