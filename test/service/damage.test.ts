@@ -50,7 +50,8 @@ t.test('no route but the stop of everything answers from a damaged state, neithe
     }
   }
   const code = { code: 'x'.repeat(22), device_name: 'phone' }
-  t.strictSame(told(await at.ask('POST', '/api/edge/pairings', { token: null, body: code })), damaged)
+  const paired = await at.ask('POST', '/api/edge/pairings', { token: null, body: code })
+  t.strictSame(told(paired), damaged)
   t.strictSame(told(await at.ask('POST', '/api/page/offers')), damaged)
   for (const [method, path] of [
     ['GET', '/api/overview'], ['GET', '/api/page/day'], ['POST', '/api/page/report'],

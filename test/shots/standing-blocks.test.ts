@@ -1,4 +1,4 @@
-/** What stands blocked: which of it a pass ends blocked for, and which of it a proof is paid for. */
+/** What stands blocked: for which of it a pass ends blocked, and for which a proof is paid. */
 import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { receiptCollections } from '../../src/shots/receipts/receipt-rows.js'
 import { waitingImages } from '../../src/shots/waiting.js'

@@ -45,7 +45,8 @@ export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
     const view = store.read()
     if (!isTaken(view, ownPlace)) return true
     const operation = occupantOf(view, ownPlace)?.operation_id ?? ''
-    if (operation === '' || recovered.has(operation) || store.holds.isHeld('operation', operation)) return false
+    if (operation === '' || recovered.has(operation)) return false
+    if (store.holds.isHeld('operation', operation)) return false
     recovered.add(operation)
     await ctx.recover()
     return false

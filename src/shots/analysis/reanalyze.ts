@@ -224,7 +224,8 @@ export const planReanalysis = (
   let found = 0
   const leftOut = { needRetryReason: 0, sourceGone: 0, notWhole: 0, notSelected: 0 }
   const why = leavesOut(ctx, view, reason)
-  const isHere = now.folderDigest === null ? () => false : isTakenUp(view, standing, now.folderDigest)
+  const isHere = now.folderDigest === null
+    ? () => false : isTakenUp(view, standing, now.folderDigest)
   const meant = (key: CountKey): boolean => isHere(key) && isOfGroup(key, now, group)
   for (const row of findObservations(view, { meant })) {
     if (keptNow(view, standing, row) !== null) continue

@@ -67,7 +67,8 @@ export const captureReason = (
  */
 export const namesInForce = (view: View, consentId: string | null): readonly NamedDevice[] => {
   const { named, owner } = savedSettings(view).devices ?? { named: [], owner: '' }
-  return named.filter(({ device_id }) => deviceReason(view, { device_id, owner }, consentId) === null)
+  return named.filter(({ device_id }) =>
+    deviceReason(view, { device_id, owner }, consentId) === null)
 }
 
 /** A capture and where it is stored. */

@@ -1,7 +1,8 @@
 /**
  * Naming devices whose captures may leave: under the consent to `gateway.vision` that is current,
- * by the default owner, whose devices they are, and from the next upload on. A device that is named already keeps
- * the number from which it is; one that is paired later is named by nobody until a person does.
+ * by the default owner, whose devices they are, and from the next upload on. A device that is named
+ * already keeps the number from which it is; one that is paired later is named by nobody until a
+ * person does.
  */
 import { fail, type SallyportError } from '../../base/errors.js'
 import { everyEnd } from '../../governance/devices.js'

@@ -69,8 +69,8 @@ class Scan {
   readonly view: View
 
   constructor(
-    readonly ctx: ShotsContext, readonly resolved: ResolvedFolder, readonly settings: IngestSettings,
-    readonly options: ScanOptions, readonly pass: Pass,
+    readonly ctx: ShotsContext, readonly resolved: ResolvedFolder,
+    readonly settings: IngestSettings, readonly options: ScanOptions, readonly pass: Pass,
   ) {
     this.#startedMs = ctx.gov.clock.monotonicMs()
     this.view = ctx.gov.store.read()

@@ -6,7 +6,9 @@ import type { CaptureStanding, StoredCaptures } from '../../../src/observations/
 import {
   captureReason, captureReasonNow, isFinalOfCapture, namesInForce, placeReason,
 } from '../../../src/shots/captures/gate.js'
-import { shotCollections, type CaptureOf } from '../../../src/shots/observations/observation-rows.js'
+import {
+  shotCollections, type CaptureOf,
+} from '../../../src/shots/observations/observation-rows.js'
 import { devicePlace } from '../../../src/shots/source/folder-digest.js'
 import {
   settingsCollection, unsetSettings, type NamedDevices,

@@ -83,7 +83,7 @@ export const timersText = (timers: Timers, view: View): string => [
   '',
 ].join('\n')
 
-/** What the state knows of its timers; nothing where timers stand for a device, which needs none. */
+/** What the state knows of its timers; nothing where they stand for a device, which needs none. */
 const standing = async (deps: VerbDeps, { scheduler }: Timers): Promise<TimerStatus> => {
   try {
     return timerStatus(await deps.gov('read'))
