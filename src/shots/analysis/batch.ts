@@ -307,10 +307,8 @@ const isAskedFor = ({ ctx, options }: Batch, view: View, standing: RouteStatus):
   options.include !== undefined && heldRows(ctx, view, standing).next().done !== true
 
 /** Whether a current proof would let an image go: without one nothing is paid for a proof. */
-const somethingWaits = (batch: Batch): boolean => {
+const somethingWaits = (batch: Batch, view: View, standing: RouteStatus): boolean => {
   const { ctx } = batch
-  const view = ctx.gov.store.read()
-  const standing = routeStatusOf(ctx, view)
   if (isAskedFor(batch, view, standing)) return true
   const isOpen = isReady(view, standing)
   const waiting = pendingRows(ctx, view, { uncertain: [], settleSeconds: settleSecondsOf(batch) })
@@ -335,8 +333,13 @@ const sendOrWait = async (
 const work = async (batch: Batch): Promise<void> => {
   const { ctx, limit } = batch
   if (!await begin(batch)) return
-  if (somethingWaits(batch)) batch.renewal = await renewProofIfDue(ctx, 'screenshot')
-  const standing = routeStatusOf(ctx, ctx.gov.store.read())
+  const before = ctx.gov.store.read()
+  const stood = routeStatusOf(ctx, before)
+  if (somethingWaits(batch, before, stood)) {
+    batch.renewal = await renewProofIfDue(ctx, 'screenshot')
+  }
+  // Each image is judged anew before it leaves; here a renewal alone opens anything.
+  const standing = batch.renewal === null ? stood : routeStatusOf(ctx, ctx.gov.store.read())
   const { closed } = standing
   batch.closed = closed
   batch.gates = standing.gates
@@ -370,10 +373,9 @@ const standingBlock = ({ ctx, closed, passedOverReasons }: Batch): string | null
   (closed !== null && passedOverReasons.some(({ reason }) => reason === closed)
     && endsBlocked(ctx, ctx.gov.store.read(), closed) ? closed : null)
 
-/** What is blocked and in nobody's way: a later image stands for it, or somebody chose it. */
-const isNobodysMatter = ({ ctx, closed }: Batch, reason: string | null): boolean =>
+/** What is blocked and in nobody's way: a later image stands for it, or it stays here for good. */
+const isNobodysMatter = (reason: string | null): boolean =>
   reason === unsettled || reason === 'device_not_named' || isFinalOfCapture(reason)
-  || (reason !== null && reason === closed && !endsBlocked(ctx, ctx.gov.store.read(), reason))
 
 const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const { items, stop } = batch
@@ -381,7 +383,7 @@ const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const failed = items.find((one) => one.outcome === 'failed')
   if (failed !== undefined) return { status: 'degraded', reason: failed.reason }
   const blocked = items.find((one) =>
-    one.outcome === 'blocked' && !isNobodysMatter(batch, one.reason))
+    one.outcome === 'blocked' && !isNobodysMatter(one.reason))
   const reason = blocked?.reason ?? batch.pausedBy ?? standingBlock(batch) ?? batch.unread
   return reason === null ? { status: 'ok', reason } : { status: 'blocked', reason }
 }
