@@ -1,4 +1,4 @@
-import { fail, SallyportError } from './errors.js'
+import { fail, type SallyportError } from './errors.js'
 import { requestsSent } from './outcome.js'
 
 /**
