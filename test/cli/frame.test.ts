@@ -84,6 +84,7 @@ t.test('misuse ends with 2, prints usage, and repeats no value', async (t) => {
     ['thing', 'verb_missing'],
     ['thing dont', 'unknown_command'],
     ['thang do', 'unknown_command'],
+    ['constructor', 'unknown_command'],
     [secret, 'unknown_command'],
     [`thing ${secret}`, 'unknown_command'],
     [`thing do --nome=${secret}`, 'unknown_flag'],
