@@ -5,6 +5,4 @@ import type { AlphaProvider } from './constants.js'
 export interface AlphaContext extends ContactContext {
   /** The sealed deployment's one provider. */
   readonly provider: AlphaProvider
-  /** Ends what dead processes left, with the rules of every capability. */
-  recover(): Promise<void>
 }

@@ -98,6 +98,20 @@ export interface BatchWork {
   readonly counts: ErrorDetails
 }
 
+/** What a failure says besides its kind and its sentence, for another one in its place. */
+const besides = ({ reason, next, details }: SallyportError, more: ErrorDetails = {}) => ({
+  details: { ...details, ...more },
+  ...(reason === null ? {} : { reason }), ...(next === null ? {} : { next }),
+})
+
+/**
+ * The error of a use case that has contacted somebody by then: no refusal may have a status that
+ * says otherwise. What it was refused for stays its code. `kind`: what it becomes.
+ */
+export const afterContact = (error: SallyportError, kind: 'blocked' | 'remote'): SallyportError =>
+  (requestsSent[error.kind] === 'none'
+    ? fail[kind](error.code, error.message, { ...besides(error), cause: error }) : error)
+
 /** Failures that say more than that a batch was cut short. */
 const keepsKind: ReadonlySet<ErrorKind> = new Set(['damaged', 'cancelled', 'partial'])
 
@@ -111,9 +125,7 @@ export const partialOf = (
   if (failure === null || keepsKind.has(failure.kind)) return failure
   const untrue = sent > 0 && requestsSent[failure.kind] === 'none'
   if (done === 0 && !untrue) return failure
-  const { code, reason, next, details } = failure
-  return fail.partial(code, `Part of it was done. ${failure.message}`, {
-    details: { ...details, ...counts }, cause: failure,
-    ...(reason === null ? {} : { reason }), ...(next === null ? {} : { next }),
+  return fail.partial(failure.code, `Part of it was done. ${failure.message}`, {
+    ...besides(failure, counts), cause: failure,
   })
 }

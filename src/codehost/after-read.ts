@@ -1,5 +1,5 @@
-import { afterContact } from '../base/after-contact.js'
 import { SallyportError } from '../base/errors.js'
+import { afterContact } from '../base/outcome.js'
 
 /** The error of a use case that has read at the host by then: it ends as `blocked`. */
 export function afterRead(error: SallyportError): SallyportError

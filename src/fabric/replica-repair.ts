@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.js'
+import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
 import { followWitness } from '../governance/policy/witness.js'
 import { readAnchor } from '../state/anchor.js'
@@ -82,7 +83,7 @@ const fetchFiles = async (
   const there = lacking.filter((name) => !untrue.has(name))
   await blobs.fetchTrue(there)
   return there.length === 0 ? []
-    : [note('artifacts_fetched', `${there.length} stored files were fetched from the server.`)]
+    : [note('artifacts_fetched', `Fetched from the server: ${countText(there.length, 'stored file')}.`)]
 }
 
 /** Another machine could not follow without them. What is here is known to be true by its name. */
@@ -93,7 +94,7 @@ const giveBack = async (
   await place.removeBlobs(untrue)
   for (const name of untrue) await blobs.put(name)
   return untrue.length === 0 ? []
-    : [note('artifacts_given_back', `${untrue.length} stored files were given back to the server.`)]
+    : [note('artifacts_given_back', `Given back to the server: ${countText(untrue.length, 'stored file')}.`)]
 }
 
 /** What a repair needs to know of a replica; null of a state in a directory. */

@@ -190,7 +190,7 @@ t.test('A-026 a repeat that another session of its owner overtook before it was 
   })
   const found = await askOnce({
     gov: { ...rig.gov, store }, provider: deploymentProfile(real).provider,
-    signal: new AbortController().signal, recover: async () => undefined,
+    signal: new AbortController().signal,
     client: async () => ({ request: async () => { throw new Error('nobody is contacted') } }),
   }, session, { question, maxOutputTokens: null, goalId: null, idempotencyKey: key })
   t.equal(found.task.task_id, id)

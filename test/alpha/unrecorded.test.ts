@@ -135,7 +135,7 @@ const contextOf = (rig: AlphaWorld, store: Store, fault: { at: number; error: Sa
   })
   const ctx: AlphaContext = {
     gov, provider: profile.provider, client: async () => client,
-    signal: new AbortController().signal, recover: async () => undefined,
+    signal: new AbortController().signal,
   }
   const session = authenticate(gov, loadToken(tokenPath(rig.place.stateDir)))
   return { ctx, session, made: () => count }

@@ -235,5 +235,8 @@ t.test('a word that is no command leads to the lines that are meant', async (t) 
   const next = async (...line: string[]) => (await place.run([...line, '--json'])).error().next
   t.strictSame(await next('ask'), [{ command: 'sallyport alpha ask', needs_person: false }])
   t.strictSame(await next('version'), [{ command: 'sallyport --version', needs_person: false }])
+  for (const word of ['stop', 'revoke']) {
+    t.equal((await next(word))[0]?.command, 'sallyport policy revoke', word)
+  }
   t.hasStrict(await next('list'), [{ command: 'sallyport --help' }], 'too many to choose from')
 })

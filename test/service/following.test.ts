@@ -37,6 +37,10 @@ t.test('S-198 a pairing that another machine ended sends and reads nothing more,
   await server.stop()
   const away = await at.ask('GET', path, { token: credential })
   t.equal(away.json().error.code, 'place_unreachable')
+  for (const token of [null, `spe_${'A'.repeat(43)}`]) {
+    const stranger = await at.ask('GET', '/api/edge/pairing', { token })
+    t.equal(stranger.status, 401, 'nobody is asked for a stranger, or told where the server is')
+  }
   await server.start()
   const read = await readAround(at, `${path}/bytes`, credential, async () => {
     must(await two.run(['edge', 'revoke', device]))

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { saveShotsConfig, seenSettings } from '../../src/shots/source/config.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -341,4 +342,34 @@ t.test('S-185 the table of settings in the docs names every field, its flag and 
     t.match(help, flag?.replaceAll('`', '').split(' ')[0] ?? 'no flag')
     t.equal(fallback, one.value === null ? 'not set' : String(one.value), name)
   }
+})
+
+t.test('what was decided on settings of before is refused before anything is stopped for it, and once more in its record', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  const [ctx, session] = [world.ctx('write'), world.session()]
+  const { store } = ctx.gov
+  const others = (limit: number) => saveShotsConfig(ctx, session, { analysis_limit: limit })
+  const closes = { cloud_upload: 'off' }
+  const changed = { kind: 'conflict', code: 'settings_changed' }
+  const shown = seenSettings(ctx, store.read())
+  await others(3)
+  const lying = (): number => store.stops.lying().length
+  await t.rejects(saveShotsConfig(ctx, session, closes, shown), changed)
+  t.equal(lying(), 0, 'nothing that is under way was stopped')
+  const racing: typeof store = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
+      return async (...args: Parameters<typeof store.transact>) => {
+        await others(4)
+        return store.transact(...args)
+      }
+    },
+  })
+  await t.rejects(saveShotsConfig({ ...ctx, gov: { ...ctx.gov, store: racing } }, session, closes,
+    seenSettings(ctx, store.read())), changed)
+  t.hasStrict((await show(world)).settings, {
+    cloud_upload: { value: 'on' }, analysis_limit: { value: 4 },
+  })
+  store.close()
 })

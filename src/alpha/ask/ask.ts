@@ -7,7 +7,7 @@ import { askedBefore, checkQuestion, sealQuestion, type AskRequest } from './adm
 import { answerOfTask, errorOfTask, repeatedAnswer, type AskResult } from './answer.js'
 import type { Asking } from './operation.js'
 import { askOrder, type AskKept } from './order.js'
-import { startTurn, type Turn } from './turn.js'
+import { startTurn, type Turn, type Wait } from './turn.js'
 
 /** Whether another ask of the owner has its place. */
 const isOutstanding = (error: unknown): boolean =>
@@ -37,18 +37,20 @@ const runInTurn = async (asking: Asking, request: AskRequest, turn: Turn): Promi
   }
 }
 
+const noWait: Wait = { ms: 0, recover: async () => undefined }
+
 /**
  * Asks. Throws for every ending but success; the error's details name the task, whose receipt
  * stays readable. A repeated idempotency key contacts nobody, and finds the answer from a later
- * session of its owner too. `waitTurnMs` is how long it may wait for another ask of the owner to
- * end; 0 is refused at once then (A-196).
+ * session of its owner too. Without `wait` it is refused at once while another ask of the owner
+ * is outstanding (A-196).
  */
 export const ask = async (
-  ctx: AlphaContext, session: Session, request: AskRequest, waitTurnMs = 0,
+  ctx: AlphaContext, session: Session, request: AskRequest, wait: Wait = noWait,
 ): Promise<AskResult> => {
   if (ctx.signal.aborted) throw fail.cancelled('ask_cancelled', 'The ask was cancelled.')
   const asking = { ctx, session }
-  const turn = startTurn(asking, waitTurnMs)
+  const turn = startTurn(asking, wait)
   let end: AskKept
   try {
     end = await runInTurn(asking, request, turn)

@@ -5,7 +5,7 @@
  * ask that does not wait may still be faster.
  */
 import { fail } from '../../base/errors.js'
-import { isTaken, occupantOf, requireFreePlace } from '../../governance/board/place.js'
+import { isTaken, requireFreePlace, taskInPlace } from '../../governance/board/place.js'
 import { alphaCapability } from '../constants.js'
 import type { Asking } from './operation.js'
 
@@ -30,8 +30,16 @@ export interface Turn {
   end(): void
 }
 
-/** Begins one that may wait so many milliseconds; 0 waits for nothing and stands in no line. */
-export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
+/** How long an ask may wait for another one. */
+export interface Wait {
+  /** Milliseconds; 0 waits for nothing and stands in no line. */
+  readonly ms: number
+  /** Ends what dead processes left, with the rules of every capability. */
+  recover(): Promise<void>
+}
+
+/** Begins one. */
+export const startTurn = ({ ctx, session }: Asking, { ms: waitMs, recover }: Wait): Turn => {
   const { gov: { clock, store, observer }, signal } = ctx
   const recovered = new Set<string>()
   const owner = session.principal.principal_id
@@ -44,11 +52,11 @@ export const startTurn = ({ ctx, session }: Asking, waitMs: number): Turn => {
   const isFree = async (): Promise<boolean> => {
     const view = store.read()
     if (!isTaken(view, ownPlace)) return true
-    const operation = occupantOf(view, ownPlace)?.operation_id ?? ''
+    const operation = taskInPlace(view, ownPlace)?.operation_id ?? ''
     if (operation === '' || recovered.has(operation)) return false
     if (store.holds.isHeld('operation', operation)) return false
     recovered.add(operation)
-    await ctx.recover()
+    await recover()
     return false
   }
   let place: Awaited<ReturnType<typeof line.join>> | null = null

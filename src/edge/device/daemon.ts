@@ -5,9 +5,9 @@
  * when the service named it in its answer. So whatever ends this process, and wherever, the same
  * request goes out again under the same id and number, and the service stores it once.
  */
-import { afterContact } from '../../base/after-contact.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
+import { afterContact } from '../../base/outcome.js'
 import { tryHoldFile } from '../../state/holds/kernel-file.js'
 import { ContactError } from '../../net/contact-error.js'
 import type { HttpsReply } from '../../net/types.js'

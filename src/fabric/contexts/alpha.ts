@@ -7,8 +7,5 @@ import type { World } from '../world.js'
 /** What the use cases of the text capability take, out of a process. */
 export const alphaContext = (world: World, gov: Gov): AlphaContext => {
   const profile = deploymentProfile(gov.store)
-  return {
-    gov, provider: profile.provider, client: clientOf(world, profile), signal: world.stop,
-    recover: async () => void await (await import('../recovery.js')).recoverState(gov),
-  }
+  return { gov, provider: profile.provider, client: clientOf(world, profile), signal: world.stop }
 }

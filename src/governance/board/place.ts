@@ -38,7 +38,7 @@ export const isTaken = (view: View, place: OwnersPlace): boolean =>
   view.get(collections.ownerSlots, slotId(place)) !== undefined
 
 /** The task that has the place; undefined where it is free, or its row is lost. */
-export const occupantOf = (view: View, place: OwnersPlace): Task | undefined => {
+export const taskInPlace = (view: View, place: OwnersPlace): Task | undefined => {
   const taken = view.get(collections.ownerSlots, slotId(place))
   return taken === undefined ? undefined : findTask(view, taken.task_id)
 }

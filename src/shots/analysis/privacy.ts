@@ -12,7 +12,7 @@ import type { Examiner } from '../scan/types.js'
 import type { StoredCaptures } from '../../observations/captures.js'
 import type { View } from '../../state/types.js'
 import { captureUnreadable, fromDevice } from '../constants.js'
-import { isUnread, sealedBytes } from '../captures/sealed-bytes.js'
+import { isWithheld, sealedBytes } from '../captures/sealed-bytes.js'
 import type { ShotsContext } from '../context.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { hasSize, integrityOf } from './integrity.js'
@@ -141,7 +141,7 @@ const readCapture = async (
       ? { kind: 'refused', reason: captureUnreadable } : verdictOf(
         Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { shelf, edge, sha256 })
   } catch (error) {
-    if (isUnread(error)) return { kind: 'unread', error }
+    if (isWithheld(error)) return { kind: 'unread', error }
     throw error
   }
 }

@@ -6,13 +6,13 @@ const isLost = (error: unknown): boolean => error instanceof SallyportError
   && (error.code === 'artifact_damaged' || error.code === 'evidence_missing')
 
 /** Whether the disk did not give a stored capture this time: it may the next. */
-export const isUnread = (error: unknown): error is SallyportError =>
+export const isWithheld = (error: unknown): error is SallyportError =>
   error instanceof SallyportError
   && (error.code === 'io_failed' || error.code === 'not_permitted')
 
 /**
  * The bytes of a stored capture; null where they cannot be had any more. Throws what the disk says,
- * see `isUnread`.
+ * see `isWithheld`.
  */
 export const sealedBytes = (
   store: Pick<Store, 'artifacts' | 'read'>, shelf: StoredCaptures, artifactId: string,

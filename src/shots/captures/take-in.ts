@@ -17,7 +17,7 @@ import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { newCaptureStatus } from './new-status.js'
-import { isUnread, sealedBytes } from './sealed-bytes.js'
+import { isWithheld, sealedBytes } from './sealed-bytes.js'
 import { folderRow } from '../observations/observation-store.js'
 import { shotCollections as c, type CaptureOf } from '../observations/observation-rows.js'
 import { writeBatch, type BatchRules } from '../scan/commit.js'
@@ -239,7 +239,7 @@ export const takeInCaptures = async (ctx: ShotsContext): Promise<TakenIn> => {
     for (const one of waiting) {
       // Its own wait behind it, those of others do not.
       await takeAll(one).catch((error: unknown) => {
-        if (!isUnread(error)) throw error
+        if (!isWithheld(error)) throw error
         unread.push(error)
       })
       if (ctx.signal.aborted) return { taken, left }

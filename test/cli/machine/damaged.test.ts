@@ -172,6 +172,7 @@ t.test('a stored file that is damaged here and at the server stays, and what is 
   await spoilThere(Buffer.from('other bytes'))
   const repaired = (await two.run(['state', 'repair', '--json'])).json()
   t.ok(repaired.left.some(({ subject }: { subject: string }) => subject === basename(path)))
+  t.strictSame(repaired.done, [], 'nothing is told as fetched')
   t.ok(readFileSync(path).equals(before))
 })
 

@@ -113,6 +113,9 @@ t.test('a job that waits in a copy whose later records are gone may have been se
       }
     }
     t.notMatch(must(await at.run(['codehost', 'jobs', '--json'])).stdout, /othing of it was sent/)
+    t.match(must(await at.run(['codehost', 'jobs', sent])).stdout, 'what was sent are lost', round)
+    const exported = await at.run(['receipt', 'export', sent, '--json'])
+    t.hasStrict(exported.error(), { code: 'no_receipt', reason: 'records_unread' }, round)
   }
   await restored('where the state is gone')
   await restored('over what that restore left')

@@ -223,6 +223,20 @@ t.test('a question that was never sent has no receipt for others', async (t) => 
   t.equal(at.inferences().length, 0)
 })
 
+t.test('a question that a copy knows as held alone may have been sent, and has a receipt that says so', async (t) => {
+  const at = await World.in(t).sandbox().state().session().alpha()
+  const backup = at.place.path('backup')
+  must(await at.ask({
+    at: async (step) => {
+      if (step === 'ask.reserved') must(await at.run(['state', 'backup', backup]))
+    },
+  }))
+  must(await at.run(['state', 'restore', backup, '--yes']))
+  must(await at.run(['login']))
+  const { receipt } = await exported(at, newestTask(at).task_id)
+  t.match(textOf(receipt), /"state":"blocked"/)
+})
+
 t.test('a job has a receipt once it was sent, its closure one of its own, and no text is in them', async (t) => {
   const at = await closing(t)
   const waiting = await at.approved('MARK-title that waits')

@@ -1,9 +1,11 @@
 /** A capture is sent where pairing, upload and consent let it, and nowhere else. */
 import { edgeCollections } from '../../../src/edge/edge-rows.js'
+import { analyzeBatch } from '../../../src/shots/analysis/batch.js'
 import { endImage, prepareImage } from '../../../src/shots/analysis/one.js'
 import { readyNow } from '../../../src/shots/analysis/privacy.js'
 import { makeExaminer } from '../../../src/shots/scan/examiner.js'
 import { shotCollections as c } from '../../../src/shots/observations/observation-rows.js'
+import { receiptCollections } from '../../../src/shots/receipts/receipt-rows.js'
 import { cameraOf, captured, takeIn, withheldIn, type Camera } from '../../support/edge/captured.js'
 import {
   askEveryWay, bothEgress, namedCamera, nameDevices, openWorld, rowNow, takenCapture,
@@ -238,6 +240,13 @@ t.test('a capture that the disk does not give ends nothing but its own turn, and
   t.equal(await readyNow(ctx, row), null, 'nor does it stand for another')
   t.strictSame(rowNow(world, row), row)
   await examiner.close()
+  const receipts = () => world.view().all(receiptCollections.receipts).length
+  const before = receipts()
+  for (let tick = 0; tick < 2; tick += 1) {
+    t.hasStrict(await analyzeBatch(ctx, { scheduled: true }),
+      { status: 'blocked', reason: 'io_failed', skipped: 1, analyzed: 0, receipt_id: null })
+  }
+  t.equal(receipts(), before, 'each pass tells it, and none leaves a receipt of it')
   ctx.gov.store.close()
 })
 

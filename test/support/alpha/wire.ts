@@ -113,7 +113,7 @@ export const manyAsks = async (rig: AlphaWorld, t: Teardown): Promise<{ wire: Wi
     resolve: async () => { throw new Error('no name is looked up here') },
   })
   const { signal } = new AbortController()
-  const ctx = { gov, provider, client: async () => client, signal, recover: async () => undefined }
+  const ctx = { gov, provider, client: async () => client, signal }
 
   const outcome = async (): Promise<Pick<Asked, 'result' | 'error' | 'status'>> => {
     const request = { question, maxOutputTokens: null, goalId: null, idempotencyKey: randomUUID() }

@@ -115,11 +115,9 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
       goalId: options.goal ?? null,
       idempotencyKey: keyOf(options, 'ask', { gov, session }) ?? newRequestKey(gov.store.read()),
     }
-    // Whoever waits may end what died before it, and says so as every verb does.
-    const ctx = { ...alphaContext(deps, gov), recover: () => recoverFirst(deps, gov) }
-    const result = await ask(
-      ctx, session, request, (options.waitTurn ?? 0) * 1_000,
-    ).catch(async (error: unknown) => {
+    const result = await ask(alphaContext(deps, gov), session, request, {
+      ms: (options.waitTurn ?? 0) * 1_000, recover: () => recoverFirst(deps, gov),
+    }).catch(async (error: unknown) => {
       if (error instanceof SallyportError && error.reason === 'connect_failed') {
         await (await import('../sandbox/rehearsal.js')).noteStoppedSandbox(deps, gov)
       }
