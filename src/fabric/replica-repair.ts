@@ -83,7 +83,8 @@ const fetchFiles = async (
   const there = lacking.filter((name) => !untrue.has(name))
   await blobs.fetchTrue(there)
   return there.length === 0 ? []
-    : [note('artifacts_fetched', `Fetched from the server: ${countText(there.length, 'stored file')}.`)]
+    : [note('artifacts_fetched',
+      `Fetched from the server: ${countText(there.length, 'stored file')}.`)]
 }
 
 /** Another machine could not follow without them. What is here is known to be true by its name. */
@@ -94,7 +95,8 @@ const giveBack = async (
   await place.removeBlobs(untrue)
   for (const name of untrue) await blobs.put(name)
   return untrue.length === 0 ? []
-    : [note('artifacts_given_back', `Given back to the server: ${countText(untrue.length, 'stored file')}.`)]
+    : [note('artifacts_given_back',
+      `Given back to the server: ${countText(untrue.length, 'stored file')}.`)]
 }
 
 /** What a repair needs to know of a replica; null of a state in a directory. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { saveShotsConfig, seenSettings } from '../../src/shots/source/config.js'
+import type { Store } from '../../src/state/types.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -344,32 +345,50 @@ t.test('S-185 the table of settings in the docs names every field, its flag and 
   }
 })
 
+/** A store that says when it is asked to stop something, and lets others in before a record. */
+const watched = (store: Store, { onStop = () => undefined, before = async () => undefined }: {
+  readonly onStop?: () => void
+  readonly before?: () => Promise<unknown>
+}): Store => {
+  const over = <T extends object>(real: T, name: string, own: unknown): T => new Proxy(real, {
+    get: (target, asked) => {
+      if (asked === name) return own
+      const value: unknown = Reflect.get(target, asked, target)
+      return typeof value === 'function' ? value.bind(target) as unknown : value
+    },
+  })
+  const stops = over(store.stops, 'put', async (...args: Parameters<Store['stops']['put']>) => {
+    onStop()
+    return store.stops.put(...args)
+  })
+  return over(over(store, 'stops', stops), 'transact',
+    async (...args: Parameters<Store['transact']>) => {
+      await before()
+      return store.transact(...args)
+    })
+}
+
 t.test('what was decided on settings of before is refused before anything is stopped for it, and once more in its record', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   const [ctx, session] = [world.ctx('write'), world.session()]
   const { store } = ctx.gov
+  const through = (own: Store) => ({ ...ctx, gov: { ...ctx.gov, store: own } })
   const others = (limit: number) => saveShotsConfig(ctx, session, { analysis_limit: limit })
   const closes = { cloud_upload: 'off' }
   const changed = { kind: 'conflict', code: 'settings_changed' }
+  let stops = 0
+  const counting = watched(store, { onStop: () => (stops += 1) })
   const shown = seenSettings(ctx, store.read())
   await others(3)
-  const lying = (): number => store.stops.lying().length
-  await t.rejects(saveShotsConfig(ctx, session, closes, shown), changed)
-  t.equal(lying(), 0, 'nothing that is under way was stopped')
-  const racing: typeof store = new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target)
-      if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
-      return async (...args: Parameters<typeof store.transact>) => {
-        await others(4)
-        return store.transact(...args)
-      }
-    },
-  })
-  await t.rejects(saveShotsConfig({ ...ctx, gov: { ...ctx.gov, store: racing } }, session, closes,
+  await t.rejects(saveShotsConfig(through(counting), session, closes, shown), changed)
+  t.equal(stops, 0, 'nothing that is under way was stopped')
+  const racing = watched(store, { before: () => others(4) })
+  await t.rejects(saveShotsConfig(through(racing), session, closes,
     seenSettings(ctx, store.read())), changed)
   t.hasStrict((await show(world)).settings, {
     cloud_upload: { value: 'on' }, analysis_limit: { value: 4 },
   })
+  await saveShotsConfig(through(counting), session, closes)
+  t.equal(stops, 1, 'what is decided on what stands stops it')
   store.close()
 })
