@@ -14,7 +14,10 @@ const kinds = {
 }
 
 /** Unions of codes that a module of its own puts into errors of one kind. */
-const unions = { StrictJsonCode: 'rejected', ContactCode: 'remote' }
+const unions = {
+  StrictJsonCode: () => 'rejected',
+  ContactCode: (code) => kindsIn(`${root}/src/net/contact-error.ts`)[code] ?? 'remote',
+}
 
 const isCode = (text) => /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(text)
 
@@ -89,13 +92,11 @@ export const refusals = () => {
   return [...found.values()].map((one) => ({ ...one, files: [...one.files] })).sort(order)
 }
 
-const endingFile = `${root}/src/contact/ending.ts`
-
-/** Kinds of what becomes of a paid request, by its end; the one table of the program. */
-const paidKinds = () => {
-  const text = readFileSync(endingFile, 'utf8')
+/** The table `kinds` of a module: the kind of each code, or of each end. */
+const kindsIn = (path) => {
   const found = {}
-  walk(ts.createSourceFile(endingFile, text, ts.ScriptTarget.Latest, true), (node) => {
+  const text = readFileSync(path, 'utf8')
+  walk(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true), (node) => {
     if (!ts.isVariableDeclaration(node) || node.name.getText() !== 'kinds') return
     for (const one of node.initializer.properties) {
       found[one.name.getText()] = textsOf(one.initializer)[0]
@@ -103,6 +104,9 @@ const paidKinds = () => {
   })
   return found
 }
+
+/** Kinds of what becomes of a paid request, by its end; the one table of the program. */
+const paidKinds = () => kindsIn(`${root}/src/contact/ending.ts`)
 
 /** Codes that a capability gives the ends of its paid requests: `codes: { held: 'x' }`. */
 const addPaid = (node, add) => {
@@ -120,7 +124,7 @@ const readFile = (file, add) => {
     if (ts.isTypeAliasDeclaration(node) && Object.hasOwn(unions, node.name.text)) {
       walk(node.type, (one) => {
         if (ts.isLiteralTypeNode(one) && ts.isStringLiteral(one.literal)) {
-          add(unions[node.name.text], [one.literal.text])
+          add(unions[node.name.text](one.literal.text), [one.literal.text])
         }
       })
     }

@@ -1,5 +1,6 @@
 /** Files that are made from the commands and kept in the repository. */
 import { completionScript } from './completion/scripts.js'
+import { glossaryPage } from './help/topics/glossary.js'
 import type { VerbDeps } from './verb.js'
 import { manPages } from './man/pages.js'
 import { allSchemas, schemaText } from './schemas.js'
@@ -9,7 +10,7 @@ import { describeNouns, describeOlder, describeTree } from './tree.js'
 export const generatedFiles = async (deps: VerbDeps): Promise<ReadonlyMap<string, string>> => {
   const verbs = await describeTree(deps)
   const nouns = describeNouns(deps)
-  const files = new Map<string, string>()
+  const files = new Map<string, string>([['docs/glossary.md', glossaryPage()]])
   for (const [name, text] of manPages(verbs, nouns)) files.set(`man/${name}`, text)
   files.set('completions/sallyport.bash', completionScript('bash', verbs, nouns))
   files.set('completions/_sallyport', completionScript('zsh', verbs, nouns))

@@ -7,9 +7,9 @@ import type { VerbDeps } from './verb.js'
 const withoutHome = 'Or name the folder of the device: SALLYPORT_EDGE_DIR.'
 
 /**
- * The folder of the device: SALLYPORT_EDGE_DIR, else `sallyport-edge` beside the state of other
- * programs. It is no state directory and may lie on a machine that has none. Throws as
- * `baseFolder`.
+ * The folder of the device: SALLYPORT_EDGE_DIR, else `sallyport-edge` where programs keep state by
+ * default, wherever the state directory lies. It is no state directory and may lie on a machine
+ * that has none. Throws as `baseFolder`.
  */
 export const deviceDirOf = (deps: VerbDeps): string => {
   const named = deps.env['SALLYPORT_EDGE_DIR']

@@ -115,7 +115,11 @@ export const daysOf = (zone: Zone, from: string, to: string): string[] => {
 
 /**
  * The zone in which days are told and meant: that of `TZ`, which POSIX may begin with a colon, else
- * the machine's; an IANA name.
+ * the machine's; an IANA name. A file of zones is named by what follows `zoneinfo/` in its path;
+ * one elsewhere, as /etc/localtime, is what the machine says of itself.
  */
-export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string =>
-  env['TZ']?.replace(/^:/, '') || Intl.DateTimeFormat().resolvedOptions().timeZone
+export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string => {
+  const named = env['TZ']?.replace(/^:/, '') ?? ''
+  const name = named.startsWith('/') ? /\/zoneinfo\/(.+)$/.exec(named)?.[1] : named
+  return name || Intl.DateTimeFormat().resolvedOptions().timeZone
+}

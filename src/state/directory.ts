@@ -55,9 +55,12 @@ export const stateElsewhere = (next: string): Error =>
   fail.rejected('state_elsewhere', 'This state is kept at a place that machines share.', { next })
 
 /** The directory behind a store. `rejected` `state_elsewhere` where the truth lies elsewhere. */
-export const directoryOf = (store: Store): Directory => {
+export const directoryOf = (
+  store: Store,
+  next = 'Bring it back into this directory first, with `sallyport state unshare`.',
+): Directory => {
   if (isDirectory(store)) return store
-  throw stateElsewhere('Bring it back into this directory first, with `sallyport state unshare`.')
+  throw stateElsewhere(next)
 }
 
 /** The directory in which this machine has its files, if any: the one there is, or a replica. */

@@ -1,5 +1,6 @@
 /** What the help topics promise of keys and profiles is what the program does. */
 import t from 'tap'
+import { glossaryText, glossaryWords } from '../../src/cli/help/topics/glossary.js'
 import { World } from '../world/world.js'
 import { must } from '../support/must.js'
 
@@ -26,4 +27,22 @@ t.test('help profile names the code host of the built-in profile and of a file',
   const { stdout } = must(await World.in(t).then(({ run }) => run(['help', 'profile'])))
   t.match(stdout, /code host https:\/\/api\.github\.com/)
   t.match(stdout, /codehost\.base_url/)
+})
+
+t.test('help explains each word of the glossary, where it is no command', async (t) => {
+  const { place } = await World.in(t)
+  const { stdout: all } = await place.run(['help', 'glossary'])
+  const commands: string[] = []
+  for (const word of glossaryWords) {
+    const { status, stdout } = await place.run(['help', ...word.split(' ')])
+    t.equal(status, 0, word)
+    if (stdout !== glossaryText(word)) commands.push(word)
+    t.ok(all.includes(glossaryText(word) ?? '?'), `${word} stands in the topic`)
+  }
+  t.strictSame(commands, [
+    'audit', 'gateway', 'goal', 'ledger', 'machine', 'policy', 'receipt', 'sandbox', 'session',
+    'state',
+  ])
+  t.match((await place.run(['help', 'ceiling'])).stdout, /^ceiling\n {2}The most that a state/)
+  t.match((await place.run(['help', 'cieling'])).stderr, 'sallyport help ceiling')
 })

@@ -54,11 +54,16 @@ t.test('Enter through `setup` changes nothing where all is set up, and tells it 
 }, async (t) => {
   const world = await World.in(t).sandbox().state().session().alpha().gateway().images(allowed)
   const { shown } = await enterThrough(t, world)
-  for (const told of ['Change limits, key', 'Change models, limits', 'Change folder, gates']) {
-    t.match(shown, told)
-  }
+  t.match(shown, 'Go through what is done, too')
+  t.notMatch(shown, 'Change ', 'nobody is asked about what stands')
   t.match(shown, /alpha +done +configured/)
   t.match(shown, /shots +done/)
+  const again = await converse(t, world, 'setup', [yes('Go through what is done')])
+  t.equal(again.status, 0, again.shown)
+  for (const told of ['Change limits, key', 'Change models, limits', 'Change folder, gates']) {
+    t.match(again.shown, told)
+  }
+  t.match(again.shown, 'Nothing was saved.')
 })
 
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
@@ -199,7 +204,9 @@ t.test('a route that was left disabled is told as a line that leaves it so', { s
 t.test('a form that was looked at and left as it was is not told as saved', { skip }, async (t) => {
   const world = await World.in(t).sandbox().state().session().alpha()
   const before = world.view().sequence
-  const { status, shown } = await converse(t, world, 'setup', [yes('Change limits, key')])
+  const { status, shown } = await converse(t, world, 'setup', [
+    yes('Go through what is done'), yes('Change limits, key'),
+  ])
   t.equal(status, 0, shown)
   t.match(shown, 'Nothing changes; nothing is saved.')
   t.match(shown, 'Nothing was saved.')
@@ -225,6 +232,11 @@ t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, a
   ])
   t.equal(between.status, 130, between.shown)
   t.match(between.shown, 'You left. Saved, and it stays: alpha.')
+  const atOnce = await converse(t, led, 'setup', [
+    { at: 'Go through what is done', keys: interrupt },
+  ])
+  t.equal(atOnce.status, 130, atOnce.shown)
+  t.match(atOnce.shown, 'You left. Nothing was saved.')
   t.equal((await led.json(['alpha', 'show'])).alpha_text.status, 'configured')
 })
 

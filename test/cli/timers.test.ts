@@ -282,6 +282,8 @@ t.test('a crontab that cannot be read is not written, and does not stop units', 
   const { host, run } = await here(t, false)
   const none = await run('install --yes --with cron --json', { env: { PATH: '/nowhere' } })
   t.equal(none.error().code, 'crontab_missing')
+  const unasked = await run('install --with cron --json', { env: { PATH: '/nowhere' } })
+  t.equal(unasked.error().code, 'crontab_missing', 'nobody is asked about what cannot be done')
   const denied = 'echo "not allowed" >&2; exit 1'
   for (const body of [denied, 'kill -KILL $$']) {
     host.program('crontab', body)

@@ -4,6 +4,7 @@ import { exitMeaning, inOrder, precedenceSentence, sentSentence } from './exits.
 import { columns } from './sections.js'
 import { anchorTopic } from './topics/anchor.js'
 import { filesTopic } from './topics/files.js'
+import { glossaryTopic } from './topics/glossary.js'
 import { platformsTopic } from './topics/platforms.js'
 import { profileTopic } from './topics/profile.js'
 import { realKeyTopic } from './topics/real-key.js'
@@ -25,7 +26,8 @@ Places:
   XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else
                         ~/.config/sallyport
   SALLYPORT_EDGE_DIR    folder of a capture device: its spool and its credential
-                        (else sallyport-edge beside the state directory)
+                        (else $XDG_STATE_HOME/sallyport-edge, else
+                        ~/.local/state/sallyport-edge)
   XDG_DATA_HOME         where the default workspace lies when init fixes it
   HOME                  what ~ stands for. An XDG variable that is empty or
                         relative counts as absent; where HOME is so too, the
@@ -52,6 +54,7 @@ Screenshots (each comes before what is saved; an empty one counts as absent):
                                                  (30)
   SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS        longest digest, Unicode code
                                                  points (6000)
+  TZ                    the zone in which days of reports are meant
   HOME, XDG_CONFIG_HOME, XDG_DESKTOP_DIR, XDG_DOWNLOAD_DIR and user-dirs.dirs
   say which folders are too broad to be the image folder. No other name is read.
 
@@ -212,6 +215,9 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
   },
   shared: {
     summary: 'a state that several machines share, and what may go wrong', text: sharedTopic,
+  },
+  glossary: {
+    summary: 'the words of the program; `help WORD` explains one', text: glossaryTopic,
   },
   'retired-route': { summary: 'names of a route that no longer exists', text: retiredRoute },
 }

@@ -33,9 +33,12 @@ interface RequestKey {
   readonly digest: string
 }
 
-const keyTaken = () => fail.conflict(
+/** An own job that has the key is told: a request through another connection may be a repeat. */
+const keyTaken = (own: string | null) => fail.conflict(
   'idempotency_conflict', 'This key has been used for another request.', {
-    next: 'Leave the key out, or give a new UUID.',
+    next: own === null ? 'Leave the key out, or give a new UUID.'
+      : `Look first at what it made, with \`sallyport codehost jobs ${own}\`. `
+        + 'Another key asks for another one.',
   },
 )
 
@@ -45,13 +48,12 @@ export const replayed = (
 ): Job | null => {
   const [found] = rowsUnder(view, jobCollection, jobsByKey, { under: [key], limit: 1 })
   if (found !== undefined) {
-    const same = found.doc.owner === session.principal.principal_id
-      && found.doc.request_sha256 === digest
-    if (same) return found.doc
-    throw keyTaken()
+    const isOwn = found.doc.owner === session.principal.principal_id
+    if (isOwn && found.doc.request_sha256 === digest) return found.doc
+    throw keyTaken(isOwn ? found.doc.job_id : null)
   }
   if (findIdempotent(view, session, { kind, key, requestDigest: digest }) !== null) {
-    throw keyTaken()
+    throw keyTaken(null)
   }
   return null
 }

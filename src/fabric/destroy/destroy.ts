@@ -103,7 +103,8 @@ export const destroyWhole = async (
   acknowledged: Acknowledged | undefined,
 ): Promise<StateDestroyDocument> => {
   const { store } = gov
-  directoryOf(store)
+  directoryOf(store, 'Have another machine retire this one: `sallyport machine retire NAME`. '
+    + '`sallyport state unshare` ends the sharing for all of them.')
   const before = openSum(store.read())
   requireOpenAcknowledged(before, acknowledged)
   await revoke(site, gov, session)

@@ -37,6 +37,7 @@ const serviceOf = (id: string, job: TimerJob, place: TimerPlace, mails: boolean)
   '',
   '[Service]',
   ...(job.minutes === null ? stayLines : ['Type=oneshot']),
+  ...stopLines,
   'UMask=0077',
   `ExecStart=${lineOf(commandOf(job, place))}`,
   'StandardOutput=null',
@@ -59,10 +60,13 @@ const stayLines = [
   'Restart=on-failure',
   `RestartSec=${restartSeconds}`,
   `RestartPreventExitStatus=${endsForGood.join(' ')}`,
-  // The program ends what is under way by itself; what it started is killed behind it.
-  'KillMode=mixed',
-  `TimeoutStopSec=${stopSecondsMin}`,
 ]
+
+/**
+ * The program ends what is under way by itself, and waits for the answer of a paid request; what it
+ * started is killed behind it. Killed sooner, the charge would be unknown.
+ */
+const stopLines = ['KillMode=mixed', `TimeoutStopSec=${stopSecondsMin}`]
 
 const timerOf = (id: string, name: string, minutes: number): string => [
   unitMark,

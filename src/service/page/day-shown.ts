@@ -86,6 +86,10 @@ const writtenText = ({ models, pictures, time: { activity } }: ToldDay): string 
     + 'can be on the screen at one time.'
 }
 
+const nothingText = ({ hours }: ToldDay): string => (hours.every((images) => images === 0)
+  ? 'No picture was taken in of this day.'
+  : 'No new picture was taken in of this day, only repeats of earlier ones.')
+
 /** Makes it of a document. */
 export const dayOf = (told: ToldDay): ShownDay => {
   // Its days begin where the service is, wherever the browser is.
@@ -93,7 +97,7 @@ export const dayOf = (told: ToldDay): ShownDay => {
   const { pictures, analysed, seconds, spent_microusd: spent, held_microusd: held } = told
   return {
     day: told.day, today: told.today, hours: told.hours,
-    figures: pictures === 0 ? 'No picture was taken in of this day.'
+    figures: pictures === 0 ? nothingText(told)
       : [`${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
         ...told.devices.map((one) => `${one.pictures} from the device ${one.device_name}`),
       ].join(', '),

@@ -65,7 +65,9 @@ export const timesOf = (row: Observation) => {
 }
 
 /** Rows with an image in the period, oldest first: their own one or one that they stand for. */
-function* rowsOf(view: View, period: ReportPeriod): Generator<Observation, void, undefined> {
+export function* rowsOf(
+  view: View, period: Pick<ReportPeriod, 'since' | 'until'>,
+): Generator<Observation, void, undefined> {
   const wide = {
     since: moved(period.since, -runMs), until: moved(period.until, runMs), archived: true,
   }

@@ -13,7 +13,7 @@ import type { IgnoredHere } from '../source/ignored.js'
 import { capturedAtOf } from './captured-at.js'
 import { gate, type GateDecision } from './gate.js'
 import { needsReading, standsForOthers } from './needs-reading.js'
-import { quarterOf } from './run.js'
+import { quarterOf, seenAgain } from './run.js'
 import { isSameFile } from './same-file.js'
 import type { Representative, TakenFile } from './types.js'
 
@@ -76,16 +76,25 @@ const pathsWith = (row: Observation, taken: TakenFile): Observation['paths'] => 
   return [...kept, { name: taken.name, modified_at: taken.capturedAt }]
 }
 
-const duplicateOf = (row: Observation, taken: TakenFile, folderDigest: string): Decision => {
+/** A new file of a picture that stands: what stands still goes on being recorded. */
+const stillStanding = (
+  row: Observation, taken: TakenFile, { seen, representative }: Loaded,
+): Observation => {
+  const stands = representative?.row.observation_id === row.observation_id
+  return stands && seen === undefined ? seenAgain(row, taken) : row
+}
+
+const duplicateOf = (row: Observation, taken: TakenFile, loaded: Loaded): Decision => {
   const kind = 'duplicate'
   // Names are told below a row's own folder: another folder's row does not learn this one.
-  if (row.root_digest !== folderDigest) {
+  if (row.root_digest !== loaded.folderDigest) {
     return { kind, reason: 'same_bytes_elsewhere', observation: row, changed: null }
   }
   const paths = pathsWith(row, taken)
   const found = row.classification === 'source_missing'
-  const changed = found || paths !== row.paths
-    ? { ...row, paths, classification: found ? null : row.classification } : null
+  const standing = stillStanding(row, taken, loaded)
+  const changed = found || paths !== row.paths || standing !== row
+    ? { ...standing, paths, classification: found ? null : row.classification } : null
   return { kind, reason: found ? 'found_again' : 'same_bytes', observation: row, changed }
 }
 
@@ -172,8 +181,11 @@ const standInOf = (loaded: Loaded): Observation | undefined => loaded.standIns.f
   countsAsTwin(row, loaded) && standsForOthers(row) && stillIgnored(row, loaded))
 
 /** They come again: whatever lies between, they are what they were, and nothing to pay for. */
-const asSuppressed = (observation: Observation): Decision =>
-  ({ kind: 'duplicate', reason: 'same_bytes_suppressed', observation, changed: null })
+const asSuppressed = (observation: Observation, taken: TakenFile, loaded: Loaded): Decision => {
+  const standing = stillStanding(observation, taken, loaded)
+  const changed = standing === observation ? null : standing
+  return { kind: 'duplicate', reason: 'same_bytes_suppressed', observation, changed }
+}
 
 /** Decides about one file. */
 export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
@@ -182,10 +194,10 @@ export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
   if (taken.refused !== null) return { kind: 'rejected', reason: taken.refused }
   const twin = twinOf(loaded)
   if (twin !== undefined) {
-    return countedOnce(duplicateOf(twin, taken, loaded.folderDigest), taken, loaded)
+    return countedOnce(duplicateOf(twin, taken, loaded), taken, loaded)
   }
   const standIn = standInOf(loaded)
   return standIn === undefined
     ? gate(taken, loaded.representative, loaded.refreshMs, loaded.ignored)
-    : countedOnce(asSuppressed(standIn), taken, loaded)
+    : countedOnce(asSuppressed(standIn, taken, loaded), taken, loaded)
 }

@@ -55,6 +55,17 @@ export const extended = <R extends RunHolder>(row: R, taken: TakenFile, reason: 
   }
 }
 
+/**
+ * The row when the very same picture was seen once more: its span grows, since what stands still is
+ * still being recorded, and nothing is counted.
+ */
+export const seenAgain = <R extends RunHolder>(row: R, taken: TakenFile): R => {
+  const run = runOf(row)
+  const lastSeen = later(run.last_seen, taken.capturedAt)
+  if (lastSeen === run.last_seen) return row
+  return { ...row, screenshot_visual_run: { ...run, last_seen: lastSeen } }
+}
+
 /** How long the run would be with this image in it, milliseconds. */
 export const lengthWith = (row: RunHolder, taken: TakenFile): number => {
   const run = runOf(row)

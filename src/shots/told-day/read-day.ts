@@ -17,10 +17,9 @@ import type { ShotsContext } from '../context.js'
 import { readDigest } from '../digest/read-digest.js'
 import { currentFacts, reportReadinessOf } from '../observations/as-of-now.js'
 import { fileNameOfRow } from '../observations/file-name.js'
-import { findObservations } from '../observations/find.js'
 import type { Observation } from '../observations/observation-rows.js'
 import { openPayload } from '../payload/read-payload.js'
-import { conclusionSources, timesOf } from '../report/collect.js'
+import { conclusionSources, rowsOf, timesOf } from '../report/collect.js'
 import { meantDay, type MeantDay } from '../meant-day.js'
 import { hoursWithin } from './hours.js'
 import type { DayEpisode, DayPicture, ToldDay } from './told-day-contract.js'
@@ -133,10 +132,10 @@ const episodesOf = (
 
 /** Images by the hour of the wall clock, like ones that were merged with others too. */
 const hoursOf = (
-  zone: Zone, told: readonly Told[], period: Period,
+  zone: Zone, rows: readonly Observation[], period: Period,
 ): number[] => {
   const hours = Array.from({ length: 24 }, () => 0)
-  for (const { row } of told) {
+  for (const row of rows) {
     for (const { at, images } of imagesIn(timesOf(row), period).times) {
       const hour = Math.floor(zone.at(at).minute / 60)
       hours[hour] = (hours[hour] ?? 0) + images
@@ -177,8 +176,11 @@ const toldIn = (
 ): ToldDay => {
   const end = Date.parse(period.until)
   const now = currentFacts(ctx, view)
-  const told = [...findObservations(view, period)]
+  // Pictures of before may stand for like ones in it.
+  const rows = [...rowsOf(view, period)]
     .filter((row) => reportReadinessOf(row, now) !== 'excluded')
+  const told = rows
+    .filter(({ captured_at: at }) => at >= period.since && at < period.until)
     .map((row) => toldOf(ctx, view, row))
   const counted = told.map((picture) => picture.counted)
   const seconds = secondsByPlace(counted, Math.min(end, ctx.gov.clock.wallMs()))
@@ -188,7 +190,7 @@ const toldIn = (
     analysed: told.filter(({ row }) => row.payload !== null).length,
     devices: devicesOf(told),
     seconds: seconds.reduce((sum, some) => sum + some, 0),
-    hours: hoursOf(zone, told, period),
+    hours: hoursOf(zone, rows, period),
     time: timeSums(counted, seconds),
     models: [...new Set(told.flatMap(({ row }) => one(row.payload?.model ?? null)))],
     episodes: episodesOf(ctx, view, told, seconds, period),

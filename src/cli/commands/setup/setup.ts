@@ -92,12 +92,22 @@ const linesOf = (deps: VerbDeps, { words, needs }: Offer): Lines =>
   (needs === 'sandbox' && !isRunning(sandboxDir(deps, undefined))
     ? [['sandbox', 'start', '--background'], words] : [words])
 
+/** Whether a step that is done can be changed here. */
+const isChangeable = ({ again }: Talk, { done, possible }: StepStatus): boolean =>
+  done && possible && again !== null
+
+/** Asked once, so that a person who is led further is not asked about all that stands. */
+const goesThroughDone = async (prompter: Prompter, { steps }: Look): Promise<boolean> =>
+  talks.some((talk) => isChangeable(talk, steps[talk.step]))
+    && await prompter.confirm('Go through what is done, too')
+
 /** The answer that a person wants; null where they leave the step as it is. */
 const wanted = async (
-  prompter: Prompter, { offers, question, again }: Talk, { done, possible }: StepStatus,
+  prompter: Prompter, talk: Talk, status: StepStatus, throughDone: boolean,
 ): Promise<Offer | null> => {
-  const asked = done ? again : question
-  if (asked === null || !possible) return null
+  const { offers, question, again } = talk
+  if (!status.possible || (status.done && !(throughDone && isChangeable(talk, status)))) return null
+  const asked = status.done ? again ?? question : question
   const [first, ...others] = offers
   if (others.length === 0) return await prompter.confirm(asked) ? first : null
   const chosen = await prompter.choose(asked, [keep, ...offers.map(({ label }) => label)], keep)
@@ -198,10 +208,18 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     fail.cancelled('setup_left', `You left. ${savedText(saved)}`, {
       next: 'Go on with `sallyport setup`: what is done stays done.', cause,
     })
+  const orLeft = async <T>(take: () => Promise<T>): Promise<T> => {
+    try {
+      return await take()
+    } catch (error) {
+      throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
+    }
+  }
+  const throughDone = await orLeft(() => goesThroughDone(prompter, look))
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
     deps.note(`\n${stepLine(talk, standing, look)}`)
-    const offer = await wanted(prompter, talk, standing)
+    const offer = await wanted(prompter, talk, standing, throughDone)
     if (offer === null) return
     const lines = linesOf(deps, offer)
     if (!talk.isForm) tellTyped(deps, lines)
@@ -216,13 +234,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     const isSaved = talk.step === 'timers' || look.sequence !== before
     if (status === exitStatus.ok && isSaved) saved.push(talk.step)
   }
-  for (const talk of talks) {
-    try {
-      await takeStep(talk)
-    } catch (error) {
-      throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
-    }
-  }
+  for (const talk of talks) await orLeft(() => takeStep(talk))
   deps.note(`\n${savedText(saved)}`)
   return documentOf(look, failed)
 }
@@ -239,7 +251,7 @@ export const setup = verb(setupContract, {
     + 'questions, the gateway. Then it asks for the folder of screenshots and what may leave it, '
     + 'the proof, timers. A rehearsal starts the sandbox in the background and fills in its keys '
     + 'and models. Each step runs a command that it tells, so next time you can type it. Enter '
-    + 'leaves a step as it is, and what is done is told and not asked for again unless you say so. '
+    + 'leaves a step as it is. What is done is told; one question at the beginning opens it again. '
     + 'Ctrl-C leaves what was saved by then.',
   examples: ['$ sallyport setup'],
   session: 'none',

@@ -69,12 +69,16 @@ const hoursText = ({ since, until, time_zone: name }: DayDocument): string => {
 
 const devicesMax = 4
 
+const nothingText = ({ hours }: DayDocument): string => (hours.every((images) => images === 0)
+  ? 'No screenshot of it is in the reports.'
+  : 'No new screenshot of it is in the reports, only repeats of earlier ones.')
+
 const headLines = (told: DayDocument, view: View, widthOf: WidthOf): string[] => {
   const { day, time_zone: zone, pictures, analysed, seconds } = told
   const missing = pictures - analysed
   return [
     view.paint('bold', `${longDay(day)}${hoursText(told)} (${zone})`),
-    pictures === 0 ? 'No screenshot of it is in the reports.'
+    pictures === 0 ? nothingText(told)
       : `${countText(pictures, 'screenshot')}, ${duration(seconds)} on the screen`,
     ...told.devices.slice(0, devicesMax).map(({ device_name: name, pictures: some }) =>
       cut(`${countText(some, 'screenshot')} of them from the device `

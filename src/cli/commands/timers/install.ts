@@ -91,22 +91,32 @@ const withUnits = (deps: VerbDeps, id: string, files: readonly UnitFile[]): Reci
   install: () => installUnits(deps, id, files),
 })
 
-const withCron = (deps: VerbDeps, id: string, lines: readonly string[]): Recipe => ({
-  shown: ['These lines at the end of your crontab, in place of earlier ones:', ...lines],
-  async install() {
-    const crontab = await readCrontab(deps)
-    if (crontab === null) {
-      throw fail.failed('crontab_missing', 'There is no program crontab on this machine.', {
-        next: 'Install cron, or choose --with systemd.',
-      })
-    }
-    const [written, units] = [withBlock(id, crontab, lines), ownUnits(deps, id)]
-    requireReadable(deps, id)
-    if (written !== crontab) await writeCrontab(deps, written)
-    await dropAgents(deps, id)
-    await dropUnits(deps, units)
-  },
-})
+/** The crontab, and the same with these lines. Throws `failed` `crontab_missing`. */
+const crontabWith = async (deps: VerbDeps, id: string, lines: readonly string[]) => {
+  const crontab = await readCrontab(deps)
+  if (crontab !== null) return { crontab, written: withBlock(id, crontab, lines) }
+  throw fail.failed('crontab_missing', 'There is no program crontab on this machine.', {
+    next: 'Install cron, or choose --with systemd.',
+  })
+}
+
+const withCron = async (
+  deps: VerbDeps, id: string, lines: readonly string[],
+): Promise<Recipe> => {
+  // What it would be refused for is told before anybody is asked; it may be another one by then.
+  await crontabWith(deps, id, lines)
+  return {
+    shown: ['These lines at the end of your crontab, in place of earlier ones:', ...lines],
+    async install() {
+      const [{ crontab, written }, units]
+        = [await crontabWith(deps, id, lines), ownUnits(deps, id)]
+      requireReadable(deps, id)
+      if (written !== crontab) await writeCrontab(deps, written)
+      await dropAgents(deps, id)
+      await dropUnits(deps, units)
+    },
+  }
+}
 
 const withAgents = async (
   deps: VerbDeps, id: string, agents: readonly Agent[],

@@ -30,10 +30,17 @@ const lingeringText = ({ scheduler, lingering }: Timers): readonly string[] => {
 const proofLines = ({ proofs, renew_proof: renews }: Timers, view: View): readonly string[] => {
   const ages = proofs.map(({ slot, state, age_seconds: age }) =>
     line('proof', `${slot}: ${state}${age === null ? '' : `, ${view.span(age * 1_000)} old`}`))
-  return ages.length === 0 || renews !== false ? ages : [
+  const isLacking = proofs.some(({ state }) => state !== 'current')
+  return [
     ...ages,
-    line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
-    line('', view.command('shots setup --renew-proof on')),
+    ...(isLacking ? [
+      line('', 'nothing is sent without a current one; small paid requests make it:'),
+      line('', view.command('gateway prove --all')),
+    ] : []),
+    ...(ages.length === 0 || renews !== false ? [] : [
+      line('', 'it is stale after 24 h and nothing is sent then; a job renews it with'),
+      line('', view.command('shots setup --renew-proof on')),
+    ]),
   ]
 }
 
