@@ -120,6 +120,10 @@ t.test('what is to stay is a unit that starts anew, but for statuses after which
     t.match(text, '\nWantedBy=default.target\n')
     t.match(text, /\nKillMode=mixed\nTimeoutStopSec=150\n/)
     t.notMatch(text, 'Type=oneshot')
+    for (const job of readdirSync(host.units).filter((one) => one.endsWith('-scan.service'))) {
+      t.match(readFileSync(join(host.units, job), 'utf8'),
+        /Type=oneshot\nKillMode=mixed\nTimeoutStopSec=150\n/, 'a paid request has time to end')
+    }
     for (const verb of ['enable', 'restart']) {
       t.ok(host.calls().some((line) => line.startsWith(`systemctl --user ${verb} `)
         && line.includes(file)), `${verb} ${file}`)
