@@ -516,9 +516,26 @@ t.test('a restore needs the key, a whole backup and the place of the same store'
   await t.test('another store', async (t) => {
     const { store: other } = await World.in(t).store()
     cpSync(join(store.dir, '..', 'config'), join(other.dir, '..', 'config'), { recursive: true })
-    await t.rejects(restoreState({ ...placeOf(other), backup: to }), {
+    const refused = () => t.rejects(restoreState({ ...placeOf(other), backup: to }), {
       kind: 'conflict', code: 'other_store',
     })
+    await refused()
+    await put(other, 'kept', 1)
+    other.close()
+    const { places } = other
+    const state = readFileSync(places.state)
+    writeFileSync(places.state, 'x')
+    await refused()
+    unlinkSync(places.state)
+    await refused()
+    cpSync(places.wal, `${places.wal}-aside`, { recursive: true })
+    rmSync(places.wal, { recursive: true })
+    await refused()
+    cpSync(`${places.wal}-aside`, places.wal, { recursive: true })
+    rmSync(places.collections, { recursive: true })
+    await refused()
+    writeFileSync(places.state, state)
+    t.notOk(existsSync(places.aside), 'nothing of it was touched')
   })
   flipBit(join(to, 'state', 'STATE'), 5, 0)
   await t.rejects(restoreState({ ...placeOf(store), backup: to }), {

@@ -10,7 +10,7 @@ import { readAnchor } from '../anchor.js'
 import { verifyBackup, type BackupFacts } from './backup.js'
 import { copyFile, copyTree, digestFile, filesBelow, placeCopy } from './copy.js'
 import {
-  ensureDir, ensureDirs, publish, readWhole, syncDir, withFile, type Files,
+  ensureDir, ensureDirs, namesIn, publish, readWhole, syncDir, withFile, type Files,
 } from '../files.js'
 import { stateElsewhere } from '../directory.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
@@ -18,7 +18,8 @@ import { KeyRing, readKey } from '../keys.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import {
-  formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf, type KeyPlaces, type Places,
+  formatVersion, isSnapshotName, keyPlaces, logEpochs, manifestNumbers, placesOf,
+  type KeyPlaces, type Places,
 } from '../paths.js'
 import { isGiven } from '../place/place-file.js'
 import { publishFounding } from './found.js'
@@ -28,9 +29,10 @@ import { badFiles, gather, soundRuns } from './all-rows.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
-import type { Mark, Run } from '../snapshot/manifest.js'
+import { headerIn } from '../snapshot/founding.js'
+import { looseManifest, type Mark, type Run } from '../snapshot/manifest.js'
 import { whileNobodyFolds } from '../fold-lock.js'
-import { encodeStateFile, looseStateFile, type StateFile } from '../state-file.js'
+import { encodeStateFile, keptAt, looseStateFile, type StateFile } from '../state-file.js'
 import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
@@ -149,14 +151,8 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
-  return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
-}
-
-/** Where its truth lay elsewhere, what is put back is a directory. */
-const inDirectory = (state: StateFile): StateFile => {
-  const own = { ...state }
-  delete own.kept_in
-  return own
+  // Where its truth lay elsewhere, what is put back is a directory.
+  return { ...source, root, state: { ...keptAt(state, undefined), format_version: formatVersion } }
 }
 
 type SourceRows = Omit<Source, 'root' | 'state'>
@@ -266,12 +262,25 @@ const fillFresh = (
   foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
 }
 
+/** Which store lies there: STATE says it, or where that is lost a manifest or a log. */
+const storeAt = ({ files, places, dir }: Site): string | undefined => {
+  const present = looseStateFile(files, places.state)
+  if (present !== undefined) return present.store_id
+  requireOwnFolders(files, dir)
+  const told = [
+    ...manifestNumbers(namesIn(files, places.collections))
+      .map((number) => looseManifest(files, places.manifest(number))),
+    ...logEpochs(namesIn(files, places.wal)).map((epoch) => headerIn(files, places.log(epoch))),
+  ]
+  return told.find((one) => one !== undefined)?.store_id
+}
+
 const placeOver = async (
   site: Site, source: Source, floor: number, layout: Layout,
 ): Promise<string> => {
-  const { files, places, clock } = site
-  const present = looseStateFile(files, places.state)
-  if (present !== undefined && present.store_id !== source.state.store_id) {
+  const { places, clock } = site
+  const present = storeAt(site) ?? source.state.store_id
+  if (present !== source.state.store_id) {
     throw fail.conflict('other_store', 'Another state lies at the place of the restore.', {
       next: 'Name another place with --state-dir.',
     })
