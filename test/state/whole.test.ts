@@ -67,6 +67,24 @@ t.test('check asks the rules of upper layers and the artifacts that documents re
   t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged' }])
 })
 
+t.test('check beside somebody who replaces files and lets the former ones go misses none of them', async (t) => {
+  const store = await livedIn(t)
+  let calls = 0
+  const replaced = (): string => {
+    calls += 1
+    return store.artifacts.write('x', Buffer.from(`${calls}`)).stored_sha256
+  }
+  let present = replaced()
+  const referenced = (): ReadonlySet<string> => {
+    const former = present
+    present = replaced()
+    store.artifacts.remove(former)
+    return new Set([former])
+  }
+  t.hasStrict(checkState({ ...placeOf(store), specs, referenced }), { ok: true })
+  t.equal(calls, 3)
+})
+
 t.test('check names open modes, missing entries and leftovers as notices', async (t) => {
   const store = await livedIn(t)
   const { chmodSync } = await import('node:fs')
