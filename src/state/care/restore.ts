@@ -85,17 +85,16 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
     const keys = keyPlaces(site.configDir, source.state.store_id)
     const key = readKey(site.files, keys.key)
     const ring = new KeyRing(source.state.store_id, () => key)
-    const anchored = readAnchor(site.files, keys.anchor, ring, source.state.store_id)
-    const floor = 1 + Math.max(
-      typeof anchored === 'string' ? 0 : anchored.number,
-      source.marks.at(-1)?.number ?? 0,
-      source.markFloor)
+    const floorNow = (): number => {
+      const anchored = readAnchor(site.files, keys.anchor, ring, source.state.store_id)
+      const known = typeof anchored === 'string' ? 0 : anchored.number
+      return 1 + Math.max(known, source.marks.at(-1)?.number ?? 0, source.markFloor)
+    }
     const empty = isEmpty(site)
     refuseShared(site, keys, source, empty)
-    const copied = empty
-      ? placeFresh(site, source, floor, options) : await placeOver(site, source, floor, options)
-    const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
-    const anchor = await rebase(options, revision)
+    const copied = empty ? placeFresh(site, source, floorNow, options)
+      : await placeOver(site, source, floorNow, options)
+    const anchor = await rebase(options)
     const { state: { store_id }, sequence } = source
     return { store_id, sequence, copied_to: copied, anchor }
   } catch (error) {
@@ -229,14 +228,16 @@ const foundFrom = (
 const plainEntries = (files: Files, root: string): string[] =>
   files.list(root).filter((name) => !['wal', 'collections', 'STATE'].includes(name))
 
-const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): null => {
+const placeFresh = (
+  site: Site, source: Source, floorNow: () => number, layout: Layout,
+): null => {
   const { files, dir } = site
   const parent = dirname(dir)
   ensureDirs(files, parent)
   sweepUnfinished(files, parent, site.clock.wallMs(), (path) => isOwnState(files, path))
   const made = unfinishedPlace(dir)
   makeWhole(files, { made, target: dir }, () => {
-    fillFresh(site, source, made, { floor, layout })
+    fillFresh(site, source, made, { floorNow, layout })
   })
   return null
 }
@@ -244,7 +245,7 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
 /** Everything of a restored state, durable, where nothing is yet. */
 const fillFresh = (
   site: Site, source: Source, made: string,
-  { floor, layout }: { readonly floor: number, readonly layout: Layout },
+  { floorNow, layout }: { readonly floorNow: () => number, readonly layout: Layout },
 ): void => {
   const { files } = site
   const places = placesOf(made)
@@ -259,7 +260,7 @@ const fillFresh = (
   if (files.stat(places.artifacts) === undefined) files.mkdir(places.artifacts)
   withFile(files, places.lock, 'lock', (fd) => files.sync(fd))
   publish(files, places.state, encodeStateFile(source.state))
-  foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
+  foundFrom(site, places, source, { epoch: source.epoch + 1, floor: floorNow(), layout })
 }
 
 /** Which store lies there: STATE says it, or where that is lost a manifest or a log. */
@@ -276,7 +277,7 @@ const storeAt = ({ files, places, dir }: Site): string | undefined => {
 }
 
 const placeOver = async (
-  site: Site, source: Source, floor: number, layout: Layout,
+  site: Site, source: Source, floorNow: () => number, layout: Layout,
 ): Promise<string> => {
   const { places, clock } = site
   const present = storeAt(site) ?? source.state.store_id
@@ -290,7 +291,7 @@ const placeOver = async (
     await takeLock(lock, 'state restore', site)
     try {
       return await whileNobodyFolds(site, 'state restore', () =>
-        placeLocked(site, source, floor, layout))
+        placeLocked(site, source, floorNow(), layout))
     } finally {
       lock.give()
     }
@@ -375,12 +376,13 @@ const addMissing = (files: Files, from: string, to: string): void => {
   }
 }
 
-const rebase = async (options: RestoreOptions, revision: number): Promise<AnchorStatus> => {
+const rebase = async (options: RestoreOptions): Promise<AnchorStatus> => {
   // The old copy is in place by now: a stop may not keep it from coming into force revoked.
   const store = new FileStore({ ...options, signal: undefined, mode: 'write' })
   store.rebasing = true
   try {
-    await options.afterRestore?.(store, { anchorPolicyRevision: revision })
+    const { policyRevision: anchorPolicyRevision } = store.anchor()
+    await options.afterRestore?.(store, { anchorPolicyRevision })
     return store.anchor().status
   } finally {
     store.close()
