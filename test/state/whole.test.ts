@@ -555,6 +555,18 @@ t.test('a restore needs the key, a whole backup and the place of the same store'
     writeFileSync(places.state, state)
     t.notOk(existsSync(places.aside), 'nothing of it was touched')
   })
+  await t.test('a folder that is no state', async (t) => {
+    const dir = join(store.dir, '..', 'somebody')
+    mkdirSync(dir)
+    for (const name of ['lock', 'fold', 'photo']) writeFileSync(join(dir, name), name)
+    const files = fingerprintOf(dir)
+    await t.rejects(restoreState({ ...placeOf(store), dir, backup: to }), {
+      kind: 'conflict', code: 'state_exists',
+    })
+    t.strictSame(fingerprintOf(dir), files)
+    rmSync(join(dir, 'photo'))
+    await restoreState({ ...placeOf(store), dir, backup: to })
+  })
   flipBit(join(to, 'state', 'STATE'), 5, 0)
   await t.rejects(restoreState({ ...placeOf(store), backup: to }), {
     kind: 'rejected', code: 'backup_invalid',

@@ -22,6 +22,7 @@ import {
   type KeyPlaces, type Places,
 } from '../paths.js'
 import { isGiven } from '../place/place-file.js'
+import { refuseExisting } from '../create.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
@@ -32,7 +33,9 @@ import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import { headerIn } from '../snapshot/founding.js'
 import { looseManifest, type Mark, type Run } from '../snapshot/manifest.js'
 import { whileNobodyFolds } from '../fold-lock.js'
-import { encodeStateFile, keptAt, looseStateFile, type StateFile } from '../state-file.js'
+import {
+  encodeStateFile, isStateIn, keptAt, looseStateFile, type StateFile,
+} from '../state-file.js'
 import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
@@ -77,7 +80,10 @@ interface Source {
   readonly write: (writer: SegmentWriter) => Run[]
 }
 
-/** Restores a backup; see `RestoreOptions`. `conflict`/`other_store`, `blocked`/`key_missing`. */
+/**
+ * Restores a backup; see `RestoreOptions`. `conflict`: `other_store`, `state_exists` where something
+ * lies that is no state; `blocked`/`key_missing`.
+ */
 export const restoreState = async (options: RestoreOptions): Promise<RestoreReport> => {
   const site = siteOf(options)
   try {
@@ -279,7 +285,9 @@ const storeAt = ({ files, places, dir }: Site): string | undefined => {
 const placeOver = async (
   site: Site, source: Source, floorNow: () => number, layout: Layout,
 ): Promise<string> => {
-  const { places, clock } = site
+  const { files, places, clock, dir } = site
+  // A folder of somebody: taking the lock would write into a file of that name.
+  if (!isStateIn(files, places) && !isOwnState(files, dir)) refuseExisting(files, dir)
   const present = storeAt(site) ?? source.state.store_id
   if (present !== source.state.store_id) {
     throw fail.conflict('other_store', 'Another state lies at the place of the restore.', {
