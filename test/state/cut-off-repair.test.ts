@@ -1,9 +1,10 @@
 /** A repair that ended behind its loss, before that had its consequences: the next one tells it. */
 import t from 'tap'
-import { formerStates } from '../../src/state/care/aside.js'
+import { formerStates, unsettledFolder } from '../../src/state/care/aside.js'
 import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
+import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
 import type { Store } from '../../src/state/types.js'
 import { cpSync, existsSync, writeFileSync, readFileSync } from 'node:fs'
@@ -26,6 +27,12 @@ t.test('what a repair lost that ended before it could say so is told by the next
   const repair = (hook: (one: Store) => Promise<void>) =>
     repairState({ ...placeOf(store), specs, onLoss: hook })
   await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
+  t.hasStrict(await repairState({ ...placeOf(store), specs }), { loss: { records_after: 1 } })
+  t.not(unsettledFolder(store.dir, nodeFiles), undefined, 'nothing has come of it yet')
+  const key = readFileSync(store.keyPlaces.key)
+  writeFileSync(store.keyPlaces.key, 'untrue')
+  await repairState({ ...placeOf(store), specs })
+  writeFileSync(store.keyPlaces.key, key)
   const told = await repair(onLoss)
   t.hasStrict(told, {
     changed: true, loss: { records_after: 1, records_seen: 2, documents: 0 },

@@ -27,6 +27,7 @@ import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
 import { badFiles, gather, soundRuns } from './all-rows.js'
+import { settleVouched } from './settle-vouched.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
@@ -313,6 +314,7 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
   requireOwnFolders(files, dir)
   ensureStateFolders(files, places)
   ensureDir(files, places.run)
+  settleVouched(site)
   const aside = putAside(site, 'restore', (folder) => {
     for (const name of ['wal', 'collections']) {
       copyTree(files, join(dir, name), join(folder, name), isSnapshotName)
