@@ -295,7 +295,11 @@ t.test('a backup is a whole copy without the key; its verification sees any chan
   t.notOk(Object.keys(fingerprintOf(to)).some((name) => /key|anchor|run\/|lock/.test(name)))
   await t.rejects(backupState(store, to), { kind: 'conflict', code: 'backup_exists' })
   const inside = join(store.dir, 'inside')
-  await t.rejects(backupState(store, inside), { kind: 'rejected', code: 'backup_inside' })
+  const link = join(store.dir, '..', 'link')
+  symlinkSync(store.dir, link)
+  for (const there of [inside, join(link, 'new'), join(link, 'run', 'new', 'one')]) {
+    await t.rejects(backupState(store, there), { kind: 'rejected', code: 'backup_inside' }, there)
+  }
   const files = Object.keys(fingerprintOf(to))
   for (const name of files) {
     const path = join(to, name)

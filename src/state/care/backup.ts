@@ -9,6 +9,7 @@ import { count } from '../../base/schema.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
+import { realOf } from '../../base/user-folders.js'
 import { unsettledFolders } from './aside.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
 import { filesOf, type Directory } from '../directory.js'
@@ -116,7 +117,7 @@ export const backupState = async (
   const store = filesOf(opened)
   const { files } = store
   const target = resolve(to)
-  if (inner(target, store.dir)) {
+  if (inner(target, store.dir) || inner(realOf(target), realOf(store.dir))) {
     throw fail.rejected('backup_inside', 'A backup cannot lie inside the state directory.')
   }
   if (orIoFailure('making a backup', () => files.stat(target)) !== undefined) {
