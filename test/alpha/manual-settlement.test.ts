@@ -2,6 +2,8 @@
 import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
 import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { limits } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
 t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays blocked',
@@ -46,6 +48,26 @@ t.test('A-113 a repeat under the key of a settled charge says what is left to do
     t.equal((await rig.run(['task', 'close', task])).status, 0)
     t.equal(rig.inferences().length, 1)
     checkLedger(t, rig)
+  })
+
+t.test('A-127 a repeat under the key of a charge that passed its bound names its review first, and that works',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+    const args = ['--idempotency-key', '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10']
+    const { task_id: task, operation_id: operation } = (await rig.ask({ args })).error().details
+    must(await rig.run(['ledger', 'settle', operation, '--yes', '--amount-microusd',
+      String(limits.boundMicrousd + 1)]))
+    const next = async () => {
+      const again = await rig.ask({ args })
+      t.strictSame([again.status, again.error().code], [7, 'ask_blocked'])
+      return again.error().next.map(({ command }: { command: string }) => command)
+    }
+    t.strictSame(await next(), [`sallyport ledger review ${operation}`])
+    must(await rig.run(['ledger', 'review', operation, '--reject']))
+    t.strictSame(await next(), [`sallyport task close ${task}`])
+    must(await rig.run(['task', 'close', task]))
+    t.equal(rig.inferences().length, 1)
   })
 
 t.test('A-127 an ask for which a disputed charge leaves no room is told to review it first', async (t) => {
