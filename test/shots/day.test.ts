@@ -110,6 +110,23 @@ t.test('a window that began before the hours asked for keeps its sentence', asyn
   t.match((await world.run(line)).stdout, / {2}14:00-14:30 {2}Read about tides\./)
 })
 
+t.test('like images of a picture from before the hours asked for are told in them', async (t) => {
+  const world = await stage(t)
+  await world.put(observationOf(world.folder, 'r.png', {
+    captured_at: at('13:55'),
+    screenshot_visual_run: {
+      representative_path: 'r.png', first_seen: at('13:55'), last_seen: at('14:20'),
+      suppressed_count: 15, latest_suppressed_path: 'z.png', reason_counts: { same_picture: 15 },
+      quarter_counts: { [at('14:00')]: 15 },
+    },
+  }))
+  const line = ['shots', 'day', day, '--time-zone', 'UTC', '--from', '14:00']
+  const told = (await world.run([...line, '--json'])).json()
+  t.strictSame([told.pictures, told.hours[14], told.hours[13]], [0, 15, 0])
+  t.match((await world.run(line)).stdout, 'only repeats of earlier ones')
+  t.match((await world.run([...line, '--from', '15:00'])).stdout, 'No screenshot of it')
+})
+
 t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out', async (t) => {
   const world = await stage(t)
   const hostile = `\u001b[31m${'wide '.repeat(30)}`

@@ -1,4 +1,5 @@
 /** Crashes, races and changes while a digest is made: no text is ever bought twice. */
+import { isoFromMs } from '../../src/base/clock.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
@@ -7,7 +8,7 @@ import { betweenLookAndClaim } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import { moment } from '../world/texts.js'
+import { moment, windowStart } from '../world/texts.js'
 import { World } from '../world/world.js'
 
 t.test('S-105 a digest killed before contact is made by the next tick, one killed after it is never sent again', async (t) => {
@@ -77,6 +78,29 @@ t.test('races', async (t) => {
     t.match(String(world.asked().at(-1)?.body), 'The new analysis.')
     const [episode] = world.episodes().filter((one) => one.window_start === moment(4))
     t.equal(episode?.revision, 2)
+  })
+
+  await t.test('S-105 S-106 what comes into a window while a tick buys the one before is in its text', async (t) => {
+    await world.analysed({ name: 'e.png', at: moment(9, 1) }, { name: 'f.png', at: moment(8, 1) })
+    let isLate = true
+    const ran = await world.run(['shots', 'digest', '--json'], {
+      at: async (step) => {
+        if (step !== 'digest.replied' || !isLate) return
+        isLate = false
+        await world.analysed({ name: 'g.png', at: moment(8, 2) })
+      },
+    })
+    t.equal(ran.status, 0, ran.stderr)
+    t.hasStrict(ran.json(), { written: 2, failed: 0, not_repeated: 0 })
+    t.match(String(world.asked().at(-1)?.body), 'g.png')
+  })
+
+  await t.test('an image ahead of the clock does not fail the digest of the running window', async (t) => {
+    const ahead = isoFromMs(windowStart(-1) - 1)
+    await world.analysed({ name: 'h.png', at: moment(0) }, { name: 'i.png', at: ahead })
+    const ran = await world.digest()
+    t.equal(ran.status, 0, ran.stderr)
+    t.hasStrict(ran.json(), { written: 1, failed: 0 })
   })
 
   await t.test('S-166 a member that goes between look and claim keeps everything unsent', async (t) => {

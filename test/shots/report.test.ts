@@ -1,6 +1,7 @@
 /** `shots report`: what it holds, where its page may lie, and that it asks nobody. */
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { timeZoneOf } from '../../src/observations/zone.js'
 import { capturedAtOf } from '../../src/shots/scan/captured-at.js'
 import { observationOf } from '../support/observations.js'
 import { t } from '../support/tests-in-slices.js'
@@ -233,6 +234,10 @@ t.test('a day without a time begins in the zone in which the report tells days',
   const colon = await world.run([...day, '--json'], { env: { TZ: ':America/New_York' } })
   t.hasStrict(colon.json().report.period, { since: '2026-11-01T04:00:00.000Z' },
     'POSIX begins a zone with a colon')
+  const file = { TZ: ':/usr/share/zoneinfo/America/New_York' }
+  t.hasStrict((await world.run([...day, '--json'], { env: file })).json().report.period,
+    { since: '2026-11-01T04:00:00.000Z' }, 'or names the file of one')
+  t.equal(timeZoneOf({ TZ: ':/etc/localtime' }), timeZoneOf({}), 'or what the machine says')
 })
 
 t.test('S-063 times at the ends of the calendar are kept within it, and a report over all of it ends', async (t) => {

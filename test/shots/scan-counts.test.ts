@@ -139,6 +139,29 @@ t.test('S-068 S-069 a file that is only touched is read again and counted nowher
 
 type Step = 'scan' | 'index lost' | 'index lost, scan'
 
+t.test('S-075 a screen that stands still in the very same bytes goes on being seen, and is counted once', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const seenUntil = (name: string) => rowOf(world, name).screenshot_visual_run?.last_seen
+  world.file('0.png', like(1, 1))
+  world.file('1.png', like(1, 1), after(60_000))
+  t.hasStrict(await scan(world), { ingested: 1, duplicate: 1 })
+  t.equal(seenUntil('0.png'), after(60_000))
+  world.file('2.png', like(1, 2), after(120_000))
+  world.file('3.png', like(1, 2), after(180_000))
+  t.hasStrict(await scan(world), { suppressed: 1, duplicate: 3 })
+  t.equal(seenUntil('0.png'), after(180_000), 'also in the bytes of a repeat')
+  t.equal(rowOf(world, '0.png').screenshot_visual_run?.suppressed_count, 1)
+  utimesSync(join(world.folder, '1.png'), new Date(after(600_000)), new Date(after(600_000)))
+  await scan(world)
+  t.equal(seenUntil('0.png'), after(180_000), 'a file that is touched is no new picture')
+  world.file('4.png', like(9, 1), after(240_000))
+  await scan(world)
+  world.file('5.png', like(1, 1), after(300_000))
+  await scan(world)
+  t.equal(seenUntil('0.png'), after(180_000), 'another one stands by then')
+  t.strictSame(counts(world).problems, [])
+})
+
 t.test('S-131 however often a folder is scanned, with its index or without, the counts are those after one scan', async (t) => {
   let round = 0
   const world = await World.in(t).state().session().images()

@@ -1,5 +1,6 @@
 /** Images whose files go: what was paid for stays, and what is gone does not leave. */
-import { unlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -39,6 +40,30 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
     })
   })
   checkLedger(t, world)
+})
+
+t.test('S-154 where an empty mount point is left of the disk that the images lay on, none of them counts as gone', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png'))
+  const scan = () => world.run(['shots', 'scan', '--json'])
+  must(await scan())
+  unlinkSync(`${world.folder}/a.png`)
+  t.equal((await scan()).status, 0, 'an emptied folder is one')
+  const run = join(world.place.stateDir, 'run/shots')
+  const [tick = ''] = readdirSync(run).filter((name) => name.startsWith('tick-'))
+  const told = JSON.parse(readFileSync(join(run, tick), 'utf8'))
+  t.match(told.disk, /^\d+$/, 'the disk of the images is kept over an empty look')
+  writeFileSync(join(run, tick), JSON.stringify({ ...told, disk: 'another' }))
+  for (const again of [1, 2]) {
+    const ran = await scan()
+    t.strictSame([ran.status, ran.error().code], [3, 'folder_unmounted'], `look ${again}`)
+  }
+  const pass = await world.run(['shots', 'analyze', '--json'])
+  t.hasStrict(pass.json(), { status: 'degraded', reason: 'folder_unmounted', analyzed: 0 })
+  t.hasStrict(rowOf(world, 'a.png'), { analysis_status: 'pending', classification: null })
+  world.file('b.png', nextImage(), '2026-11-20T11:00:00.000Z')
+  t.equal((await scan()).status, 0, 'what lies there now is where the images lie')
+  t.not(JSON.parse(readFileSync(join(run, tick), 'utf8')).disk, 'another')
 })
 
 const analyzeWith = (

@@ -28,7 +28,7 @@ import { isIdleAnalysis, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { pauseBehind, visionPause } from '../paused.js'
 import { renewProofIfDue } from '../renew-proof.js'
-import { folderProblem } from '../source/folder.js'
+import { folderProblemNow } from '../scan/last-tick.js'
 import { locateHere } from '../source/folder-machine.js'
 import { shotCollections as c, type Observation } from '../observations/observation-rows.js'
 import { makeExaminer } from '../scan/examiner.js'
@@ -298,7 +298,7 @@ const begin = async (batch: Batch): Promise<boolean> => {
   batch.needs = needs
   batch.stale = stale
   // A folder that is not mounted now has not lost its images.
-  batch.stop = folderProblem(locateHere(ctx, ctx.gov.store.read()).folder)
+  batch.stop = folderProblemNow(ctx, locateHere(ctx, ctx.gov.store.read()))
   return batch.stop === null
 }
 

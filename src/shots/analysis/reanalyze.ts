@@ -16,7 +16,7 @@ import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
 import { gateTextOf, imageBound, routeStatusOf } from '../gates.js'
-import { folderProblem } from '../source/folder.js'
+import { folderProblemNow } from '../scan/last-tick.js'
 import { locateHere, requireRowHere } from '../source/folder-machine.js'
 import type { CountKey, Observation } from '../observations/observation-rows.js'
 import { isRecursive, analysisSettings, savedSettings } from '../source/settings.js'
@@ -186,8 +186,7 @@ const wrongReason = (count: number): SallyportError => fail.rejected(
  * each time. A folder that is not there says nothing about its files.
  */
 const goneReader = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
-  const { folder } = locateHere(ctx, view)
-  return folderProblem(folder) === null
+  return folderProblemNow(ctx, locateHere(ctx, view)) === null
     ? (row) => row.payload !== null && isSourceGone(row) : () => false
 }
 

@@ -46,6 +46,8 @@ interface Work {
   readonly ctx: ShotsContext
   readonly settings: DigestSettings
   readonly retry: boolean
+  /** A tick of the job; a window that a person asked for leaves a receipt whatever came of it. */
+  readonly isTick: boolean
 }
 
 const resultOf = (
@@ -68,7 +70,7 @@ const resultOf = (
 const blocking: ReadonlySet<string> = new Set(['blocked', 'unauthorized', 'budget'])
 
 const refusedResult = (
-  { ctx }: Work, plan: WindowPlan, error: SallyportError,
+  { ctx, isTick }: Work, plan: WindowPlan, error: SallyportError,
 ): WindowResult => {
   const reason = error.reason ?? error.code
   const operationId = error.details['operation_id']
@@ -77,6 +79,8 @@ const refusedResult = (
     const due = dueFactsOf(ctx.gov.store.read(), operationId)
     return resultOf(plan, 'failed', { reason, operation_id: operationId, ...due })
   }
+  // Nothing was sent, and the next tick looks at it as it is by then.
+  if (isTick && reason === 'inputs_changed') return resultOf(plan, 'not_repeated', { reason })
   return resultOf(plan, blocking.has(error.kind) ? 'blocked' : 'failed', { reason })
 }
 
@@ -147,9 +151,16 @@ const recentPlans = (here: Work, view: View): WindowPlan[] => {
   const nowMs = ctx.gov.clock.wallMs()
   const minutes = settings.digestWindowMinutes.value
   const since = recentSince(here)
-  const sources = sourcesBetween(view, since, isoFromMs(nowMs))
+  // A window is whole, as where it is bought: an image can be ahead of a clock that was set back.
+  const sources = sourcesBetween(view, since, windowOf(isoFromMs(nowMs), minutes).end)
   return byWindow(sources, minutes)
     .map(([window, members]) => planWindow(ctx, view, window, members))
+}
+
+/** The plan of a window as it is by now: what was under way may have come into it meanwhile. */
+const asItIs = ({ ctx }: Work, { window }: WindowPlan): WindowPlan => {
+  const view = ctx.gov.store.read()
+  return planWindow(ctx, view, window, sourcesBetween(view, window.start, window.end))
 }
 
 /** Windows of before the last day that ask for something, newest first, and hours that ask none. */
@@ -244,14 +255,12 @@ interface Passed {
   readonly renewal: ProofRenewal | null
   /** The slot was left alone, or is from now on: why, and until when. */
   readonly pause: Pick<Pause, 'reason' | 'until'> | null
-  /** A tick of the job; a window that a person asked for leaves a receipt whatever came of it. */
-  readonly isTick: boolean
 }
 
 const close = async (
-  { ctx }: Work, passed: Passed,
+  { ctx, isTick }: Work, passed: Passed,
 ): Promise<DigestReceipt> => {
-  const { startedMs, all, renewal, isTick, pause } = passed
+  const { startedMs, all, renewal, pause } = passed
   const { clock } = ctx.gov
   const windows = listed(all)
   const counts = {
@@ -312,13 +321,15 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const view = ctx.gov.store.read()
   const settings = digestSettings(view, ctx.env)
   if (!settings.digestEnabled.value) return disabled
-  const here: Work = { ctx, settings, retry: false }
+  const here: Work = { ctx, settings, retry: false, isTick: true }
   const startedMs = ctx.gov.clock.monotonicMs()
   const older = olderPlans(here, view, recentSince(here))
   if (older.done.length > 0) {
     await transactCounted(ctx.gov, 'shots digest', (tx) => dropDigestDue(tx, older.done))
   }
-  const plans = [...recentPlans(here, view), ...older.plans]
+  const recent = recentPlans(here, view)
+  const isNow = (plan: WindowPlan): boolean => plan.kind === 'write' && recent.includes(plan)
+  const plans = [...recent, ...older.plans]
   const buys = plans.some(({ kind }) => kind === 'write')
   const paused = buys ? textPause(ctx, view) : null
   // What needs no call does not wait behind what may not be bought now.
@@ -329,8 +340,9 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const renewal = todo.some(({ kind }) => kind === 'write')
     ? await renewProofIfDue(ctx, 'report') : null
   const pass = async (): Promise<void> => {
-    for (const plan of todo) {
-      if (plan.kind === 'write' && pause !== null) continue
+    for (const planned of todo) {
+      if (planned.kind === 'write' && pause !== null) continue
+      const plan = isNow(planned) ? asItIs(here, planned) : planned
       const result = await work(here, plan)
       results.push(result)
       if (result.outcome === 'blocked' || result.reason === 'lock_held') break
@@ -340,7 +352,7 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   let pause = buys ? pauseBehind(ctx, 'report', renewal?.operation_id ?? null) : null
   const pays = pause === null && todo.some(({ kind }) => kind === 'write')
   await (pays ? betweenReadings(ctx, digestReadings(ctx), pass) : pass())
-  return close(here, { startedMs, all: results, renewal, pause, isTick: true })
+  return close(here, { startedMs, all: results, renewal, pause })
 }
 
 /**
@@ -353,10 +365,10 @@ export const digestWindow = async (
   const view = ctx.gov.store.read()
   const settings = digestSettings(view, ctx.env)
   const window = windowEndingAt(options.windowEnd, settings.digestWindowMinutes.value)
-  const here: Work = { ctx, settings, retry: options.retry === true }
+  const here: Work = { ctx, settings, retry: options.retry === true, isTick: false }
   const startedMs = ctx.gov.clock.monotonicMs()
   const sources = sourcesBetween(view, window.start, window.end)
   const plan = planWindow(ctx, view, window, sources, { retry: here.retry })
   const result = await work(here, plan)
-  return close(here, { startedMs, all: [result], renewal: null, pause: null, isTick: false })
+  return close(here, { startedMs, all: [result], renewal: null, pause: null })
 }

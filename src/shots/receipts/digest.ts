@@ -4,7 +4,10 @@ import { count, iso, nullableText, text } from '../../base/schema.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'
 
-/** What became of one window. `not_repeated`: it was tried with these very inputs before. */
+/**
+ * What became of one window. `not_repeated`: it was tried with these very inputs before, or they
+ * changed between the look of a tick and its claim (`inputs_changed`), which sends nothing.
+ */
 const windowOutcomes = [
   'written', 'updated', 'unchanged', 'empty', 'not_repeated', 'blocked', 'failed',
 ] as const

@@ -2,9 +2,13 @@
  * When a folder was last looked at. A tick that finds nothing new writes no durable byte: its time
  * is kept in a small file of `run/`, which nothing depends on and which is not in any backup.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync, opendirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import type { ShotsContext } from '../context.js'
+import { folderProblem } from '../source/folder.js'
 import { scanRunDir } from './known-index.js'
 
 const shape = v.strictObject({
@@ -14,6 +18,8 @@ const shape = v.strictObject({
   /** Images that lay in the folder, and when the newest of them was written. */
   images: v.optional(v.number()),
   newest_at: v.optional(v.nullable(v.pipe(v.string(), v.isoTimestamp()))),
+  /** Number of the disk on which the folder lay when images were last seen in it. */
+  disk: v.optional(v.string()),
 })
 /** The newest look at a folder, whatever it found. */
 export type LastTick = v.InferOutput<typeof shape>
@@ -21,8 +27,10 @@ export type LastTick = v.InferOutput<typeof shape>
 const pathOf = (runDir: string, folderDigest: string): string =>
   join(scanRunDir(runDir), `tick-${folderDigest}.json`)
 
-/** Keeps it; a disk that takes no byte loses it. */
-export const writeLastTick = (runDir: string, folderDigest: string, tick: LastTick): void => {
+/** Keeps it, and the disk of before where it names none; a disk that takes no byte loses it. */
+export const writeLastTick = (runDir: string, folderDigest: string, told: LastTick): void => {
+  const disk = told.disk ?? readLastTick(runDir, folderDigest)?.disk
+  const tick: LastTick = { ...told, ...(disk === undefined ? {} : { disk }) }
   const path = pathOf(runDir, folderDigest)
   const fresh = `${path}.${process.pid}`
   try {
@@ -41,6 +49,42 @@ export const readLastTick = (runDir: string, folderDigest: string): LastTick | n
     const parsed = v.safeParse(shape, JSON.parse(text))
     return parsed.success ? parsed.output : null
   } catch {
+    return null
+  }
+}
+
+/** The number of a folder's disk; null where it is not there. */
+export const diskOf = (folder: string): string | null => {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  return found === undefined ? null : String(found.dev)
+}
+
+const isEmpty = (folder: string): boolean => {
+  const opened = opendirSync(folder)
+  try {
+    return opened.readSync() === null
+  } finally {
+    opened.closeSync()
+  }
+}
+
+/**
+ * What stands in the way of reading the folder in force, as `folderProblem`; `folder_unmounted`
+ * where nothing is in it and it lies on another disk than its images did: what is left of a disk
+ * that is not mounted now has lost none of them.
+ */
+export const folderProblemNow = (
+  { gov }: Pick<ShotsContext, 'gov'>,
+  { folder, folderDigest }: { readonly folder: string; readonly folderDigest: string },
+): string | null => {
+  const problem = folderProblem(folder)
+  if (problem !== null) return problem
+  const before = readLastTick(gov.store.runDir, folderDigest)?.disk
+  if (before === undefined || before === diskOf(folder)) return null
+  try {
+    return isEmpty(folder) ? 'folder_unmounted' : null
+  } catch {
+    // What cannot be listed is told by whoever walks it.
     return null
   }
 }

@@ -11,7 +11,7 @@ import { requireFolderHere, takeFolder } from '../source/folder-machine.js'
 import { ingestSettings } from '../source/settings.js'
 import { makeExaminer } from './examiner.js'
 import { loadKnownIndex } from './known-index.js'
-import { writeLastTick } from './last-tick.js'
+import { folderProblemNow, writeLastTick } from './last-tick.js'
 import { Pass } from './pass.js'
 import { sortFiles } from './sort-files.js'
 import { walkImageFolder, type Listing } from './walk.js'
@@ -46,8 +46,11 @@ const recordFailure = async (
   })
 }
 
-const walked = (folder: string, recursive: boolean): Listing | string => {
-  const problem = folderProblem(folder)
+const walked = (
+  ctx: ShotsContext, resolved: ResolvedFolder, recursive: boolean,
+): Listing | string => {
+  const { folder } = resolved
+  const problem = folderProblemNow(ctx, resolved)
   if (problem !== null) return problem
   try {
     return walkImageFolder(folder, recursive)
@@ -77,7 +80,7 @@ export const openPass = async (ctx: ShotsContext, options: ScanOptions = {}): Pr
   const resolved = locateFolder(ctx, saved, input)
   const { folder, folderDigest } = resolved
   requireFolderHere(store, view, resolved)
-  const listing = walked(folder, recursive)
+  const listing = walked(ctx, resolved, recursive)
   if (typeof listing === 'string') {
     await recordFailure(ctx, resolved, listing)
     throw folderFailure(listing, resolved.source)

@@ -26,7 +26,7 @@ import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
 import { bindingOf, writeKnownIndex } from './known-index.js'
-import { writeLastTick } from './last-tick.js'
+import { diskOf, writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'
 import { openPass, type OpenPass, type ScanOptions } from './open-pass.js'
@@ -275,7 +275,7 @@ class Scan {
   /** What makes the next tick cheap, and when this one was; both may be lost. */
   #keepForNextTick(): void {
     const { store, clock } = this.ctx.gov
-    const { folderDigest } = this.resolved
+    const { folder, folderDigest } = this.resolved
     const { known, missedByIndex, listing } = this.pass
     const isNew = missedByIndex > 0 || this.#receipt !== null
     if (isNew && this.pass.isIndexDue(clock.monotonicMs())) {
@@ -285,8 +285,9 @@ class Scan {
     const status = this.#degraded() === null ? 'ok' : 'degraded'
     const at = isoFromMs(clock.wallMs())
     const { count: images, newestMs } = listing
+    const disk = images === 0 ? null : diskOf(folder)
     writeLastTick(store.runDir, folderDigest, {
-      at, status, scanned: scannedOf(this.#tally), images,
+      ...(disk === null ? {} : { disk }), at, status, scanned: scannedOf(this.#tally), images,
       newest_at: newestMs === null ? null : isoWithin(Math.floor(newestMs)),
     })
   }

@@ -245,6 +245,7 @@ const problemTexts: Readonly<Record<string, string>> = {
   folder_missing: 'is not there (yet)',
   folder_not_directory: 'is not a folder',
   folder_unreadable: 'cannot be read',
+  folder_unmounted: 'is empty, on another disk than its images were; is that one mounted',
 }
 
 /** Whether a reason is one that `folderProblem` gives. */
