@@ -5,6 +5,7 @@ import { connectionCollection } from '../../../src/governance/connections/connec
 import { carryJobs } from '../../../src/codehost/jobs/carry.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
+import { diesUnsent } from '../../support/codehost/dies-unsent.js'
 import { must } from '../../support/must.js'
 import { newestLog, zeroBlock } from '../../support/state/forge.js'
 import { holdLock } from '../../support/state/hold-lock.js'
@@ -148,6 +149,22 @@ t.test('C-045 a run whose mark is in a record that nobody can read keeps its con
   t.match((await at.json(['codehost', 'job', job])).way_on.text, /[Ll]ook on the host/)
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
+t.test('C-045 nor is it by an earlier run that proved so: the mark of the later one may be what is lost', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await diesUnsent(at, job)
+  must(await at.run(['goal', 'add', 'recovered']))
+  const killed = await at.place.spawn(['codehost', 'resume', job, '--json'], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.contact_intent' },
+  })
+  t.equal(killed.status, 137, killed.stderr)
+  const log = newestLog(at.place.stateDir)
+  zeroBlock(log, (recordsOf(log).at(-1)?.start ?? 0) + 30)
+  must(await at.run(['state', 'repair']))
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', attempt: 2, reserved: true })
+  t.equal(at.connection().active_job_id, job)
 })
 
 t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {
