@@ -52,7 +52,7 @@ const lastingProblem = (gov: Gov, view: View, job: Job): string | null => {
 const waitsForAPerson: readonly WriteDenial[] = ['approval_missing']
 
 const denialsOf = (
-  gov: Gov, view: View, job: Job, phase: Phase = 'admit',
+  gov: Gov, view: View, job: Job, phase: Phase = 'preflight',
 ): readonly WriteDenial[] =>
   (orUndefined(() => writeDenials({ gov, sealedHost: codehostBase(gov) }, view, job, phase)) ?? [])
     .map(({ name }) => name as WriteDenial).filter((name) => !waitsForAPerson.includes(name))
