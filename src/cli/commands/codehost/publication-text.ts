@@ -16,10 +16,16 @@ const markTexts = {
 
 type Shown = PublicationDocument['changes'][number]
 
-const fileLines = ({ what, path, bytes, mode, marks }: Shown): readonly string[] => [
-  `  ${signs[what]} ${visibleLine(path)}  ${mode === '100755' ? 'executable, ' : ''}`
-    + bytesText(bytes),
-  ...marks.map((mark) => `      LOOK: ${markTexts[mark]}`),
+const executable = '100755'
+
+const modeText = ({ mode, mode_before: before }: Shown): string => {
+  if (mode === executable) return 'executable, '
+  return before === executable ? 'no longer executable, ' : ''
+}
+
+const fileLines = (file: Shown): readonly string[] => [
+  `  ${signs[file.what]} ${visibleLine(file.path)}  ${modeText(file)}${bytesText(file.bytes)}`,
+  ...file.marks.map((mark) => `      LOOK: ${markTexts[mark]}`),
 ]
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
