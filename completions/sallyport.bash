@@ -776,7 +776,7 @@ _sallyport() {
       _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "bash zsh fish" "" ""
       ;;
     "help")
-      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "environment exit-status json files platforms consent money profile real-key anchor shared retired-route session principal goal alpha gateway shots receipt edge codehost task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help" "" ""
+      _sallyport_reply "--help --at --state-dir --config-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --utc --wait" "environment exit-status json files platforms consent money profile real-key anchor shared glossary retired-route session principal goal alpha gateway shots receipt edge codehost task policy ledger audit at machine state timers sandbox setup init login logout status explain serve demo doctor schema completion help" "" ""
       ;;
   esac
 }

@@ -7,12 +7,14 @@ import {
 import { appendAudit } from '../governance/audit.js'
 import { requireReviewed } from '../governance/board/close.js'
 import { moveTask } from '../governance/board/move.js'
-import { getJob, getTask } from '../governance/board/visible-tasks.js'
+import { findTask } from '../governance/board/place.js'
+import { getJob } from '../governance/board/visible-tasks.js'
 import type { CapabilityDecisions } from '../governance/capability.js'
 import type { Gov, Session } from '../governance/context.js'
 import { reviewOverrun } from '../governance/ledger/by-hand.js'
+import { findReservation } from '../governance/ledger/find-reservation.js'
 import { deploymentProfile } from '../governance/profile.js'
-import type { Task } from '../governance/rows.js'
+import { collections, type Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Tx } from '../state/types.js'
 import { requireAdoptionAuthority } from './ask/authority.js'
@@ -21,17 +23,10 @@ import {
   alphaArtifactLabels, costOverrun, answerHeld, alphaCapability, type AlphaProvider,
 } from './constants.js'
 import { parseAlphaInput } from './input.js'
-import type { AlphaReceipt } from './receipt.js'
 
 // The review of a held answer: one whose charge passed its bound, or one that a save made wait.
 // Accepting adopts it, and is refused where the authority for that is not current; rejecting drops
 // it. The charge stands either way (A-127, A-128, A-168).
-
-/** The task after its review. */
-interface HeldReviewed {
-  readonly task: Task
-  readonly receipt: AlphaReceipt
-}
 
 /** What a held answer waits for. */
 type HeldFor = typeof costOverrun | typeof answerHeld
@@ -55,7 +50,9 @@ const requireHeld = (
     : fail.conflict('no_held_answer', 'No answer of this task waits to be accepted.', { details })
 }
 
-const heldAnswer = (tx: Tx, task: Task): string => {
+/** Null where the job that names it is lost: that keeps nobody from dropping it. */
+const heldAnswer = (tx: Tx, task: Task, accepts: boolean): string | null => {
+  if (!accepts && tx.get(collections.jobs, task.job_id) === undefined) return null
   const held = getJob(tx, task).progress['held_artifact_id']
   if (typeof held === 'string') return held
   throw fail.damaged('held_answer_missing', 'The held answer of this task is not recorded.', {
@@ -97,17 +94,34 @@ const requireAdoption = (gov: Gov, provider: AlphaProvider, tx: Tx, task: Task):
 }
 
 /**
+ * The receipt as the rows stand by now. Where a repair has lost rows that it needs, it alone is
+ * lost: what a person decides about the money stands, and no older receipt says otherwise. Only an
+ * answer that is there is read by the receipt that it has.
+ */
+const renewReceipt = (gov: Gov, tx: Tx, now: string, task: Task): void => {
+  const job = tx.get(collections.jobs, task.job_id)
+  if (job === undefined) return
+  try {
+    writeReceipt(tx, now, task, deploymentProfile(gov.store).provider)
+  } catch {
+    if (task.state === 'succeeded') return
+    tx.put(collections.jobs, job.job_id, { ...job, receipt: null, updated_at: now })
+  }
+}
+
+/**
  * Reviews a held answer of one of the operator's tasks; one verdict, never changed. Throws
  * `unauthorized` for an `accept`: `answer_suspended` until a save has ended, and
  * `answer_not_adoptable` where the authority is gone.
  */
 const reviewHeldAnswer = async (
-  gov: Gov, session: Session, provider: AlphaProvider, request: {
+  gov: Gov, session: Session, request: {
     readonly taskId: string
     readonly verdict: 'accept' | 'reject'
     readonly held: HeldFor
   },
-): Promise<HeldReviewed> => {
+): Promise<Task> => {
+  const { provider } = deploymentProfile(gov.store)
   let dropped: string | null = null
   const reviewed = await gov.store.transact('alpha review', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
@@ -116,10 +130,13 @@ const reviewHeldAnswer = async (
     const accepts = request.verdict === 'accept'
     if (accepts) requireAdoption(gov, provider, tx, task)
     const isOverrun = request.held === costOverrun
-    if (isOverrun) reviewOverrun(tx, now, session, task.operation_id, request.verdict)
-    const held = heldAnswer(tx, task)
-    if (accepts) adoptArtifact(tx, held)
-    else dropped = dropArtifact(tx, held)
+    // Of a charge whose rows are lost nobody can say more than that its answer is not wanted.
+    if (isOverrun && (accepts || findReservation(tx, task.operation_id) !== undefined)) {
+      reviewOverrun(tx, now, session, task.operation_id, request.verdict)
+    }
+    const held = heldAnswer(tx, task, accepts)
+    if (held !== null && accepts) adoptArtifact(tx, held)
+    else if (held !== null) dropped = dropArtifact(tx, held)
     const ended = accepts
       ? moveTask(tx, now, task.task_id, 'succeeded', { result_artifact_id: held })
       : moveTask(tx, now, task.task_id, 'failed', {
@@ -132,7 +149,9 @@ const reviewHeldAnswer = async (
         subject: task.task_id, facts: { verdict: request.verdict },
       })
     }
-    return { task: ended, receipt: writeReceipt(tx, now, ended, provider) }
+    if (accepts) writeReceipt(tx, now, ended, provider)
+    else renewReceipt(gov, tx, now, ended)
+    return ended
   })
   discardStored(gov.store, dropped)
   return reviewed
@@ -143,17 +162,14 @@ const reviewHeldAnswer = async (
  * record, so that receipt and ledger never disagree (A-113).
  */
 export const alphaDecisions: CapabilityDecisions = {
-  reviewOverrun: async (gov, session, request) => {
-    const { provider } = deploymentProfile(gov.store)
-    return (await reviewHeldAnswer(gov, session, provider, { ...request, held: costOverrun })).task
-  },
-  reviewHeld: async (gov, session, request) => {
-    const { provider } = deploymentProfile(gov.store)
-    return (await reviewHeldAnswer(gov, session, provider, { ...request, held: answerHeld })).task
-  },
+  reviewOverrun: (gov, session, request) =>
+    reviewHeldAnswer(gov, session, { ...request, held: costOverrun }),
+  reviewHeld: (gov, session, request) =>
+    reviewHeldAnswer(gov, session, { ...request, held: answerHeld }),
   settledByHand: (gov, tx, now, { task_id: taskId }) => {
-    const task = taskId === null ? undefined : getTask(tx, taskId)
-    if (task?.kind !== alphaCapability || getJob(tx, task).receipt === null) return
-    writeReceipt(tx, now, task, deploymentProfile(gov.store).provider)
+    const task = taskId === null ? undefined : findTask(tx, taskId)
+    if (task?.kind !== alphaCapability) return
+    const had = tx.get(collections.jobs, task.job_id)?.receipt ?? null
+    if (had !== null) renewReceipt(gov, tx, now, task)
   },
 }

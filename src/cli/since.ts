@@ -1,22 +1,19 @@
 /** Points in time on a line: a day, ISO text, or how long ago. */
-import { isoWithin } from '../base/calendar.js'
+import { isoOfTime, isoWithin } from '../base/calendar.js'
 import { fail } from '../base/errors.js'
 import { isoFromMs, type Clock } from '../base/clock.js'
 import { startOfDay, timeZoneOf, zoneOf } from '../observations/zone.js'
 import type { CliDeps } from './deps.js'
 import { parseDuration } from './flags.js'
 
-const dayChars = '2026-11-20'.length
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
-const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/
 const ageForm = /^[0-9]+[smhd]$/
 const yearsMs = 100 * 366 * 86_400_000
 
-const momentOf = (text: string, timeZone: string): number => {
-  if (dayForm.test(text)) return startOfDay(zoneOf(timeZone), text) ?? Number.NaN
-  // V8 takes 30 February for a day of March.
-  const isDay = startOfDay(zoneOf('UTC'), text.slice(0, dayChars)) !== null
-  return isDay && timeForm.test(text) ? Date.parse(text) : Number.NaN
+const momentOf = (text: string, timeZone: string): string | null => {
+  if (!dayForm.test(text)) return isoOfTime(text)
+  const ms = startOfDay(zoneOf(timeZone), text)
+  return ms === null ? null : isoWithin(ms)
 }
 
 /**
@@ -27,8 +24,8 @@ export const pointInTime = (flag: string, text: string, clock: Clock, timeZone: 
   if (ageForm.test(text)) {
     return isoFromMs(clock.wallMs() - parseDuration(flag, text, { min: 1000, max: yearsMs }))
   }
-  const ms = momentOf(text, timeZone)
-  if (!Number.isNaN(ms)) return isoWithin(ms)
+  const moment = momentOf(text, timeZone)
+  if (moment !== null) return moment
   throw fail.rejected(
     'flag_invalid',
     `Flag ${flag} must be a day such as 2026-11-20, a time such as 2026-11-20T10:00Z, or an age `

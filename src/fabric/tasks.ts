@@ -3,6 +3,7 @@ import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { requireReviewed } from '../governance/board/close.js'
 import { requireCancellable } from '../governance/board/cancel.js'
+import { findTask } from '../governance/board/place.js'
 import { getTask } from '../governance/board/visible-tasks.js'
 import type { ToldOfTask } from '../governance/board/task-document.js'
 import { recoverableTasks, recoverFinished, recoverOwnership } from '../governance/board/recover.js'
@@ -171,7 +172,7 @@ export const reviewAnyOverrun = async (
 ): Promise<Reservation> => {
   const view = gov.store.read()
   const { reservation } = requireOwnReservation(view, session, operationId)
-  const task = reservation.task_id === null ? undefined : getTask(view, reservation.task_id)
+  const task = reservation.task_id === null ? undefined : findTask(view, reservation.task_id)
   if (task !== undefined && waitsFor(task) === 'reviewOverrun') {
     const owner = ownerOfRuntime(registry, reservation.runtime)
     await heldOf(gov, session, owner, 'reviewOverrun', { taskId: task.task_id, verdict })

@@ -53,8 +53,8 @@ interface Asking<C extends AnyContract> extends Parts {
   readonly id?: string
   /** Fields that every request at this place has. */
   readonly given?: Partial<RequestOf<C>>
-  /** Refuses more of a request than its contract does; throws. */
-  readonly judge?: (request: RequestOf<C>) => void
+  /** Brings a request to what the operation takes, or refuses more than its contract does. */
+  readonly refine?: (request: RequestOf<C>) => RequestOf<C>
 }
 
 const requestOf = <C extends AnyContract>(
@@ -76,7 +76,6 @@ export const routeOf = <C extends AnyContract>(
   ...asking, mode,
   run: async (call) => {
     const request = requestOf(contract, call.asked, asking)
-    asking.judge?.(request)
-    return contract.answer(await run(call, request))
+    return contract.answer(await run(call, asking.refine?.(request) ?? request))
   },
 })

@@ -1,8 +1,16 @@
 /** What stays true of a task after a person has settled its charge by hand. */
-import t from 'tap'
-import { collections } from '../../src/governance/rows.js'
+import t, { type Test } from 'tap'
+import { alphaDecisions } from '../../src/alpha/decisions.js'
+import { getJob } from '../../src/governance/board/visible-tasks.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
+import { holdUnread } from '../../src/governance/ledger/unread.js'
+import { collections, type Task } from '../../src/governance/rows.js'
+import type { Tx } from '../../src/state/types.js'
+import { newestTask } from '../support/board.js'
 import { checkLedger } from '../support/ledger.js'
-import { World } from '../world/world.js'
+import { must } from '../support/must.js'
+import { limits } from '../world/alpha.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays blocked',
   async (t) => {
@@ -47,6 +55,110 @@ t.test('A-113 a repeat under the key of a settled charge says what is left to do
     t.equal(rig.inferences().length, 1)
     checkLedger(t, rig)
   })
+
+t.test('A-127 a repeat under the key of a charge that passed its bound names its review first, and that works',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+    const args = ['--idempotency-key', '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10']
+    const { task_id: task, operation_id: operation } = (await rig.ask({ args })).error().details
+    must(await rig.run(['ledger', 'settle', operation, '--yes', '--amount-microusd',
+      String(limits.boundMicrousd + 1)]))
+    const next = async () => {
+      const again = await rig.ask({ args })
+      t.strictSame([again.status, again.error().code], [7, 'ask_blocked'])
+      return again.error().next.map(({ command }: { command: string }) => command)
+    }
+    t.strictSame(await next(), [`sallyport ledger review ${operation}`])
+    must(await rig.run(['ledger', 'review', operation, '--reject']))
+    t.strictSame(await next(), [`sallyport task close ${task}`])
+    must(await rig.run(['task', 'close', task]))
+    t.equal(rig.inferences().length, 1)
+  })
+
+/** What a repair may have lost of an ask: rows of blocks that nobody can read. */
+const losses: Readonly<Record<string, (tx: Tx, task: Task) => void>> = {
+  job: (tx, { job_id: id }) => tx.remove(collections.jobs, id),
+  task: (tx, { task_id: id }) => tx.remove(collections.openTasks, id),
+  question: (tx, { input_artifact_id: id }) => tx.remove(collections.artifacts, id),
+}
+
+const asked = async (
+  t: Test, fault: 'billing_status_500' | 'billing_overrun',
+): Promise<{ rig: AlphaWorld; task: Task }> => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  rig.sandbox.faults.set(fault, {
+    service: 'provider', ...(fault === 'billing_overrun' ? { value: limits.boundMicrousd } : {}),
+  })
+  t.equal((await rig.ask()).status, 7)
+  return { rig, task: newestTask(rig) }
+}
+
+for (const [what, lose] of Object.entries(losses)) {
+  t.test(`A-089 A-124 where the ${what} of an ask is lost its charge is settled all the same, and the task is closed`,
+    async (t) => {
+      const { rig, task } = await asked(t, 'billing_status_500')
+      await rig.transact((tx) => lose(tx, task))
+      const { operation_id: operation, task_id: id } = task
+      must(await rig.run(['ledger', 'settle', operation, '--amount-microusd', '1840', '--yes']))
+      t.hasStrict(checkLedger(t, rig), { settled_microusd: 1840, unknown_microusd: 0 })
+      if (what === 'task') return
+      if (what === 'question') {
+        t.equal(getJob(rig.view(), task).receipt, null, 'no receipt says that it is unknown')
+      }
+      t.hasStrict(must(await rig.run(['task', 'close', id, '--json'])).json(), { state: 'failed' })
+    })
+
+  t.test(`A-127 where the ${what} of an ask is lost its overrun is rejected all the same`,
+    async (t) => {
+      const { rig, task } = await asked(t, 'billing_overrun')
+      await rig.transact((tx) => lose(tx, task))
+      must(await rig.run(['ledger', 'review', task.operation_id, '--reject']))
+      t.equal(findReservation(rig.view(), task.operation_id)?.overrun, 'rejected')
+      if (what !== 'task') t.hasStrict(newestTask(rig), { state: 'failed' })
+      checkLedger(t, rig)
+    })
+}
+
+t.test('A-089 a settlement that no receipt can be built for takes no answer out of reach', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  must(await rig.ask())
+  const task = newestTask(rig)
+  const charge = findReservation(rig.view(), task.operation_id)
+  await rig.transact((tx, now) => {
+    tx.remove(collections.artifacts, task.input_artifact_id)
+    if (charge !== undefined) alphaDecisions.settledByHand?.(rig.gov, tx, now, charge)
+  })
+  t.ok(charge)
+  must(await rig.run(['alpha', 'output', task.task_id]))
+})
+
+t.test('A-089 A-124 a task whose charge is lost is closed once what was unread is settled', async (t) => {
+  const { rig, task: { task_id: task, operation_id: operation } } =
+    await asked(t, 'billing_status_500')
+  await rig.transact((tx, now) => {
+    tx.remove(collections.openReservations, operation)
+    holdUnread(tx, now, { hole: { id: 'lost' }, former: tx, amount: 5 })
+  })
+  const close = ['task', 'close', task, '--json']
+  const open = await rig.run(close)
+  t.strictSame([open.status, open.error().code], [7, 'charge_open'])
+  t.equal(open.error().next[0]?.command, 'sallyport ledger reservations')
+  const [unread, ...more] = await rig.json(['ledger', 'reservations'])
+  t.strictSame(more, [])
+  must(await rig.run(['ledger', 'settle', unread.operation_id, '--amount-microusd', '5', '--yes']))
+  t.hasStrict(must(await rig.run(close)).json(), { state: 'failed' })
+})
+
+t.test('A-127 an answer whose charge is lost is rejected, and never accepted', async (t) => {
+  const { rig, task: { task_id: task, operation_id: operation } } =
+    await asked(t, 'billing_overrun')
+  await rig.transact((tx) => tx.remove(collections.openReservations, operation))
+  const review = (verdict: string) => rig.run(['task', 'review', task, verdict, '--json'])
+  t.equal((await review('--accept-overrun')).error().code, 'reservation_not_found')
+  t.hasStrict(must(await review('--reject')).json(), { state: 'failed' })
+  t.equal((await rig.run(['alpha', 'output', task])).status, 5)
+})
 
 t.test('A-127 an ask for which a disputed charge leaves no room is told to review it first', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()

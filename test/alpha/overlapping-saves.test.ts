@@ -1,10 +1,13 @@
 /** Two saves with a revoke between them: undoing the first must leave the second alone. */
 import { writeFileSync } from 'node:fs'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { collections } from '../../src/governance/rows.js'
-import { checkLedger } from '../support/ledger.js'
+import { policyHead } from '../../src/governance/policy/head.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { limits } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
-import type { RunOptions } from '../world/place.js'
+import type { Ran, RunOptions } from '../world/place.js'
 
 const save = async (rig: AlphaWorld, ceiling: number, more: RunOptions = {}) =>
   rig.run([
@@ -41,4 +44,71 @@ t.test('A-083 A-190 A-191 a save that was overtaken by a revoke cannot undo the 
       const checked = await rig.run(['state', 'check', '--json'])
       t.strictSame(checked.json().problems, [], 'no secret of the undone save is left')
     }
+  })
+
+const disable = ['alpha', 'setup', '--disable', '--json']
+const raised = limits.ceilingMicrousd * 2
+
+const checkUndone = async (t: Test, rig: AlphaWorld): Promise<void> => {
+  t.equal(checkLedger(t, rig)?.ceiling_microusd, limits.ceilingMicrousd, 'nobody approved another')
+  must(await save(rig, limits.ceilingMicrousd))
+  must(await rig.ask())
+}
+
+t.test('A-083 A-190 A-191 a save that only stops something and fails brings no ceiling of another save into force',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    writeFileSync(rig.place.path('key-2'), 'MARK-KEY-another\n')
+    let fails = (): void => undefined
+    const goesOn = new Promise<void>((resolve) => (fails = resolve))
+    let second: Promise<Ran> | undefined
+    const first = await save(rig, raised, {
+      at: (at) => (at !== 'save.accounting' ? undefined : new Promise<void>((resolve) => {
+        second = rig.run(disable, {
+          at: async (step) => {
+            if (step !== 'save.revoked') return
+            resolve()
+            await goesOn
+            throw new Error('stopped by the test')
+          },
+        })
+      })),
+    })
+    t.strictSame([first.status, first.error().code], [5, 'policy_moved'])
+    fails()
+    t.equal((await second)?.status, 1)
+    await checkUndone(t, rig)
+  })
+
+t.test('A-083 A-190 A-191 nor does the recovery of both', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  writeFileSync(rig.place.path('key-2'), 'MARK-KEY-another\n')
+  const killed = (argv: string[], step: string) =>
+    rig.place.spawn(argv, { entry: 'test', coverage: false, env: { TEST_STOP_AT: step } })
+  const first = await save(rig, raised, {
+    at: async (at) => {
+      if (at === 'save.accounting') t.equal((await killed(disable, 'save.revoked')).status, 137)
+    },
+  })
+  t.equal(first.status, 5)
+  t.equal((await recover(rig)).rolledBackSaves.length, 1)
+  await checkUndone(t, rig)
+})
+
+t.test('A-190 what only stops something activates nothing over an interrupted save, whatever else is under way',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    writeFileSync(rig.place.path('key-2'), 'MARK-KEY-another\n')
+    const interrupted = await save(rig, raised, {
+      at: (at) => { if (at === 'save.revoked') throw new Error('stopped by the test') },
+    })
+    t.equal(interrupted.status, 1)
+    const first = await save(rig, raised, {
+      at: async (at) => {
+        if (at === 'save.accounting') must(await rig.run(disable))
+      },
+    })
+    t.equal(first.status, 5)
+    t.hasStrict(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' })
+    t.equal((await rig.ask()).status, 4)
   })

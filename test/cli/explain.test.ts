@@ -125,6 +125,24 @@ t.test('a short id is found whatever its type; one that fits several is refused 
   t.equal((await at.json(['explain', shortOf(goal)])).rows[0].kind, 'goal')
 })
 
+t.test('only an owner whom nobody disabled for good is led to `principal enable`', async (t) => {
+  const at = await World.in(t).state({ owner: 'ada' }).session()
+  const file = at.place.write('pass', 'correct horse battery')
+  const added = await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
+  const { id } = added.principal
+  const next = async () => (await at.json(['explain', id])).rows[0].next
+  await at.transact((tx, now) => {
+    const row = tx.get(collections.principals, id)
+    if (row !== undefined) {
+      tx.put(collections.principals, id, { ...row, disabled_at: now, disabled_by_restore: true })
+    }
+  })
+  const enable = `sallyport principal enable ${id}`
+  t.strictSame(await next(), ['sallyport principal list', enable])
+  must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  t.strictSame(await next(), ['sallyport principal list'])
+})
+
 t.test('an id that two collections have is explained by both', async (t) => {
   const world = await explainedWorld(t)
   const [{ id: job }] = await world.json(['codehost', 'jobs'])

@@ -29,7 +29,7 @@ t.test('help profile names the code host of the built-in profile and of a file',
   t.match(stdout, /codehost\.base_url/)
 })
 
-t.test('help explains each word of the glossary, where it is no command', async (t) => {
+t.test('help explains each word of the glossary, where it is no command or topic', async (t) => {
   const { place } = await World.in(t)
   const { stdout: all } = await place.run(['help', 'glossary'])
   const commands: string[] = []
@@ -40,8 +40,8 @@ t.test('help explains each word of the glossary, where it is no command', async 
     t.ok(all.includes(glossaryText(word) ?? '?'), `${word} stands in the topic`)
   }
   t.strictSame(commands, [
-    'audit', 'gateway', 'goal', 'ledger', 'machine', 'policy', 'receipt', 'sandbox', 'session',
-    'state',
+    'anchor', 'audit', 'consent', 'gateway', 'goal', 'ledger', 'machine', 'policy', 'receipt',
+    'sandbox', 'session', 'state', 'task',
   ])
   t.match((await place.run(['help', 'ceiling'])).stdout, /^ceiling\n {2}The most that a state/)
   t.match((await place.run(['help', 'cieling'])).stderr, 'sallyport help ceiling')

@@ -1,16 +1,11 @@
 import t from 'tap'
 import { newRequestLog } from '../../src/sandbox/log.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
+import { gate } from '../support/gate.js'
 import { ask, askGateway, completionBody } from '../support/sandbox/asks.js'
 import { jsonOf, post } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 import { timeOf } from '../support/speed.js'
-
-const gate = (): { open: () => void; passed: Promise<void> } => {
-  let open = (): void => undefined
-  const passed = new Promise<void>((resolve) => (open = resolve))
-  return { open, passed }
-}
 
 t.test('the record of a request holds what was sent, byte for byte', async (t) => {
   const { sandbox } = await World.in(t).sandbox()

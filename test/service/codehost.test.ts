@@ -155,6 +155,17 @@ t.test('a run that takes longer than a moment goes on behind 202, and the job te
   t.equal(at.requests().filter(({ method }) => method === 'POST').length, 1)
 })
 
+t.test('a run that the host refuses while it is looked at is told so, however long the look takes: no 202 hides it', async (t) => {
+  const at = await closing(t)
+  const job = await at.prepareComment(404)
+  must(await at.approve(job))
+  const service = await serving(t, at)
+  at.sandbox.faults.set('read_delay', { service: 'codehost', times: 1, value: 1_200 })
+  const got = await service.ask('POST', `${jobs}/${job}/run`)
+  t.equal(got.json().error.code, 'issue_not_seen', got.bytes.toString())
+  t.hasStrict(at.job(job), { state: 'approved', attempt: 0 })
+})
+
 t.test('a connection is saved over HTTP, its token is in no answer, and it allows nothing', async (t) => {
   const at = await closing(t)
   const service = await serving(t, at)

@@ -30,3 +30,15 @@ t.test('a use is noted at most every 30 seconds, whatever is asked', async (t) =
     t.equal(noted(), world.clock.wallMs(), path)
   }
 })
+
+t.test('a session that is used all the time does not end as idle, however short its idle time is', async (t) => {
+  const world = await World.still(t).state().session()
+  must(await world.run(['login', '--replace', '--idle', '20s']))
+  const at = await serving(t, world)
+  for (let n = 0; n < 12; n += 1) {
+    await at.get('/api/session')
+    world.clock.advance(5_000)
+  }
+  world.clock.advance(15_000)
+  t.equal((await at.ask('GET', '/api/session')).status, 401, 'one that is not used does')
+})

@@ -1,5 +1,6 @@
 /** Lists over HTTP that are longer than what is answered of them, and what reaches the rest. */
 import { movedClock } from '../support/clock.js'
+import { must } from '../support/must.js'
 import { taskAt } from '../support/tasks.js'
 import { serving, type Got, type Serving } from '../support/service/serving.js'
 import { t } from '../support/tests-in-slices.js'
@@ -55,7 +56,10 @@ t.test('each page of a list names the next one, by a header and by its document,
   }
   const [, second] = await at.get('/api/audit')
   t.equal((await at.get(`/api/audit?since=${String(second.at)}&limit=100`)).at(-1).at, second.at)
-  t.equal((await at.ask('GET', '/api/audit?since=8h')).status, 400, 'an age is of a clock')
+  for (const wrong of ['8h', '2026-11-20', '2026-02-30T10:00:00Z', '2026-11-20 10:00:00Z']) {
+    const query = `/api/audit?since=${encodeURIComponent(wrong)}`
+    t.equal((await at.ask('GET', query)).status, 400, wrong)
+  }
   for (const list of ['work-board/tasks', 'audit', 'ledger/reservations']) {
     const wrong = await at.ask('GET', `/api/${list}?after=zzz`)
     t.strictSame([wrong.status, wrong.json().error.code], [400, 'request_invalid'], list)
@@ -69,6 +73,24 @@ t.test('each page of a list names the next one, by a header and by its document,
     t.strictSame(await at.get(`${path}?paged=true`), {
       schema: 'sallyport.page.v1', rows: [], more: false, next_page: null,
     })
+  }
+})
+
+t.test('a time is the same moment in whichever form it is given', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' }).session()
+  world.clock.advance(1_500 - world.clock.wallMs() % 1_000)
+  must(await world.run(['goal', 'add', 'Read']))
+  const at = await serving(t, world)
+  const since = async (text: string): Promise<string[]> =>
+    (await at.get(`/api/audit?since=${encodeURIComponent(text)}&limit=100`))
+      .map(({ id }: Loose) => id)
+  const ms = world.clock.wallMs()
+  const second = new Date(ms - ms % 1_000)
+  const rows = await since(second.toISOString())
+  t.ok(rows.length > 0)
+  const there = new Date(second.getTime() + 2 * 3_600_000).toISOString().slice(0, 19)
+  for (const text of [second.toISOString().replace('.000', ''), `${there}+02:00`]) {
+    t.strictSame(await since(text), rows, text)
   }
 })
 

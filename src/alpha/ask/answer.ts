@@ -4,7 +4,7 @@ import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.
 import { isoFromMs } from '../../base/clock.js'
 import { getJob, taskAccess, type TaskAccess } from '../../governance/board/visible-tasks.js'
 import { recoverOwnership } from '../../governance/board/recover.js'
-import { moneyDueOf } from '../../governance/ledger/due.js'
+import { moneyDueOf, moneyNext } from '../../governance/ledger/due.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/context.js'
@@ -102,11 +102,13 @@ export const errorOfTask = (
 /** A charge that a person has settled holds nothing any more: its task waits to be closed. */
 const requireOwing = (view: View, task: Task): void => {
   if (task.blocked?.kind !== costLiability.kind) return
-  if (moneyDueOf(view, task.operation_id)?.kind === 'settle') return
+  const due = moneyDueOf(view, task.operation_id)?.kind
+  if (due === 'settle') return
   throw fail.blocked(
     'ask_blocked', 'The charge of this ask was settled by hand; its answer is never released.', {
       reason: task.blocked.reason, details: detailsOf(task),
-      next: `Run \`sallyport task close ${task.task_id}\`.`,
+      next: due === 'review' ? moneyNext(view, task.operation_id)
+        : `Run \`sallyport task close ${task.task_id}\`.`,
     },
   )
 }

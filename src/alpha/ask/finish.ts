@@ -156,7 +156,7 @@ export const closeAsk = (
     boundMicrousd: terms?.hold?.boundMicrousd ?? 0,
     authorityLost: accepted && sealed === null ? 'answer_not_stored' : lost,
     suspended,
-    cancelRequested: cancelWanted(operation, task),
+    cancelRequested: cancelWanted(operation, task, inference.kind !== 'unsent'),
   })
   const adopts = sealed !== null && finish.answer !== 'drop'
   const resultId = adopts

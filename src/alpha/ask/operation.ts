@@ -24,6 +24,16 @@ export const operationOf = (
   asking: Asking, { claimed, ...running }: Running<AskClaim>,
 ): AskOperation => ({ ...asking, ...running, ...claimed })
 
-/** Whether an operator's cancel, here or from another process, stands on the row. */
-export const cancelWanted = (operation: AskOperation, task: Task): boolean =>
-  task.cancel_requested_at !== null || operation.stopped()
+/**
+ * Whether a stop of this process is a wish of whoever asks: at a terminal alone. A service that is
+ * stopped was asked by nobody to cancel: it reads what it has sent to its end, and keeps it.
+ */
+export const stopIsCancel = ({ ctx: { gov } }: Asking): boolean => gov.face === 'cli'
+
+/**
+ * Whether the ask is to end as cancelled: a cancel stands on its row, here or from another process,
+ * or this process was stopped. `sent`: its request may have left.
+ */
+export const cancelWanted = (operation: AskOperation, task: Task, sent = false): boolean =>
+  task.cancel_requested_at !== null
+  || (operation.stopped() && (!sent || stopIsCancel(operation)))

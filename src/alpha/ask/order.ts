@@ -2,7 +2,7 @@
  * One question as an order: admitted as a task, leased with its hold, one inference, the charge
  * read back, one closing record.
  */
-import type { Order, RunParts, Send, Step } from '../../contact/order.js'
+import type { Order, Running, RunParts, Send, Step } from '../../contact/order.js'
 import { requestCancel } from '../../governance/board/cancel.js'
 import { moveTask } from '../../governance/board/move.js'
 import { giversOf } from '../../governance/policy/consents.js'
@@ -15,9 +15,10 @@ import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request
 import { admitQuestion, type AskRequest, type SealedQuestion } from './admit.js'
 import { noBill, readBilling } from './billing-stage.js'
 import { closeAsk, moneyOfAsk, sealAnswer, type AskEnd, type AskEvidence } from './finish.js'
-import { operationOf, type AskClaim, type Asking } from './operation.js'
+import { operationOf, stopIsCancel, type AskClaim, type Asking } from './operation.js'
 import { decidePrepared, prepareAsk, requireAsk, requireStoredInput } from './prepare.js'
 import type { Task } from '../../governance/rows.js'
+import type { Tx } from '../../state/types.js'
 
 /** What an ask came to; the task alone where an earlier ask of the same key was found. */
 export type AskKept = AskEnd | { readonly task: Task; readonly finish: null }
@@ -72,9 +73,11 @@ export const askOrder = (
     const taskId = task.task_id
     return { kind: 'claimed', claimed: { taskId, input: sealed.input }, taskId }
   },
-  onStop: (tx, now, { claimed }) => {
-    requestCancel(tx, now, asking.session, claimed.taskId)
-  },
+  ...(stopIsCancel(asking) ? {
+    onStop: (tx: Tx, now: string, { claimed }: Running<AskClaim>) => {
+      requestCancel(tx, now, asking.session, claimed.taskId)
+    },
+  } : {}),
   enqueue: (tx, now, { claimed, deadline }) => {
     moveTask(tx, now, claimed.taskId, 'queued', { budget_left_ms: deadline.remainingMs() })
   },

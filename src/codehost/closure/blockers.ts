@@ -18,14 +18,16 @@ const again = 'Try the same request again: `sallyport codehost close-capacity JO
 const connectAnew = 'The connection stays occupied; for further work save another one: '
   + '`sallyport codehost connect --repo OWNER/NAME --token-file F`.'
 const anew = 'sallyport codehost close-capacity JOB --idempotency-key UUID'
+const withNumber = `\`${anew} --remote-id N\`, for a publication \`${anew} --pr-number N\`.`
+const anotherNumber = 'Look on the host for the one of this job, and give its number under a new '
+  + `key: ${withNumber} If none is there: ${connectAnew}`
 const check = 'Run `sallyport state check`.'
 
 /** Every reason. */
 export const closureBlockers = {
   remote_id_required: {
     text: 'The reply with the host’s number was lost, and none was given; none is searched for.',
-    next: `Look on the host, and give its number under a new key: \`${anew} --remote-id N\`, for a `
-      + `publication \`${anew} --pr-number N\`.`,
+    next: `Look on the host, and give its number under a new key: ${withNumber}`,
   },
   remote_id_differs: {
     text: 'The host’s number is recorded, and another one was given.',
@@ -41,8 +43,7 @@ export const closureBlockers = {
   },
   remote_taken: {
     text: 'What the host has under that number proves another job: one of the two was never made.',
-    next: 'Look on the host for the one of this job, and give its number under a new key: '
-      + `\`${anew} --remote-id N\`. If none is there: ${connectAnew}`,
+    next: anotherNumber,
   },
   remote_not_found: {
     text: 'The host shows nothing under that number. That proves no absence.', next: again,
@@ -63,8 +64,7 @@ export const closureBlockers = {
   },
   readback_other_time: {
     text: 'What the host has under that number says the same and was made at another time.',
-    next: 'Look on the host for the one of this job, and give its number under a new key: '
-      + `\`${anew} --remote-id N\`. If none is there: ${connectAnew}`,
+    next: anotherNumber,
   },
   readback_time_missing: {
     text: 'The host does not tell when it was made, or did not tell its own time at the contact.',
@@ -72,8 +72,7 @@ export const closureBlockers = {
   },
   readback_other_author: {
     text: 'What the host has under that number says the same and was made by somebody else.',
-    next: 'Look on the host for the one of this job, and give its number under a new key: '
-      + `\`${anew} --remote-id N\`. If none is there: ${connectAnew}`,
+    next: anotherNumber,
   },
   readback_author_missing: {
     text: 'The host does not tell who made what it has under that number.', next: connectAnew,

@@ -37,13 +37,17 @@ export const requireOriginalRoot = (job: Job, { root }: Session): void => {
   )
 }
 
+/** What is told of a job of which records are lost. */
+export const unreadText = 'It may have been sent: records of what came after are lost, and nobody '
+  + 'can read them. Look on the host before you prepare it anew.'
+
 /** What a person can do of a job from another session than its own. */
 const wayUnderAnother = (job: Job): string => {
   if (job.reserved) return `It stays occupied for good: \`${connectAnew(job)}\`.`
-  return isIdle(job)
-    ? 'End this one, then prepare it anew under another key: '
-      + `\`sallyport codehost cancel ${job.job_id}\`.`
-    : `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`
+  if (!isIdle(job)) return `Look at it: \`sallyport codehost jobs ${job.job_id}\`.`
+  const end = isUnread(job) ? `${unreadText} Give this one up: `
+    : 'End this one, then prepare it anew under another key: '
+  return `${end}\`sallyport codehost cancel ${job.job_id}\`.`
 }
 
 /** Writes the changed row and counts the change. */

@@ -53,14 +53,20 @@ export const outcomeOf = (now: string, wire: Sent<PostVerdict>): Outcome => {
   }
 }
 
-/** Writes an outcome behind its mark; nothing where the effect was never marked. */
+/** Writes an outcome behind its mark; nothing where this run never marked the effect. */
 export const noteOutcome = (
-  tx: Tx, now: string, jobId: string, effect: number, wire: Sent<PostVerdict>,
+  tx: Tx, now: string, { jobId, operationId, effect }: {
+    readonly jobId: string
+    readonly operationId: string
+    readonly effect: number
+  }, wire: Sent<PostVerdict>,
 ): void => {
   const job = getJob(tx, jobId)
-  // A run marks one effect after the other: its own mark is the last line, however long it is.
+  // A run marks one effect after the other: its own mark is the last line, however long it is. The
+  // mark of a run that has gone on behind it is not its own.
   const last = lastEntry(tx, effectHistory, jobId)
   if (last?.type !== 'contacted' || last.effect !== effect) return
+  if (last.operation_id !== operationId) return
   const outcome = outcomeOf(now, wire)
   appendEntry(tx, effectHistory, jobId, { type: 'outcome', at: now, effect, ...outcome })
   const { remote_id: id, retry_at } = outcome

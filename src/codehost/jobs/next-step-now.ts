@@ -52,7 +52,7 @@ const lastingProblem = (gov: Gov, view: View, job: Job): string | null => {
 const waitsForAPerson: readonly WriteDenial[] = ['approval_missing']
 
 const denialsOf = (
-  gov: Gov, view: View, job: Job, phase: Phase = 'admit',
+  gov: Gov, view: View, job: Job, phase: Phase = 'preflight',
 ): readonly WriteDenial[] =>
   (orUndefined(() => writeDenials({ gov, sealedHost: codehostBase(gov) }, view, job, phase)) ?? [])
     .map(({ name }) => name as WriteDenial).filter((name) => !waitsForAPerson.includes(name))
@@ -98,10 +98,15 @@ const succeededWay = (gov: Gov, view: View, job: Job, way: NextStep): NextStep =
   const task = job.task_id === null ? undefined : findTask(view, job.task_id)
   if (task?.state !== 'blocked') return way
   const text = 'It happened and was read back after its run'
-  return isLive(gov, view, job) ? {
-    text: `${text}: its task counts as done once you adopt it.`,
-    command: `sallyport codehost recover adopt ${job.job_id}`, forGood: false,
-  } : { text: `${text}. Its session has ended: its task stays blocked.`, ...nothing }
+  if (denialsOf(gov, view, job, 'adopt').length === 0) {
+    return {
+      text: `${text}: its task counts as done once you adopt it.`,
+      command: `sallyport codehost recover adopt ${job.job_id}`, forGood: false,
+    }
+  }
+  const why = isLive(gov, view, job)
+    ? 'What it was prepared under does not stand any more' : 'Its session has ended'
+  return { text: `${text}. ${why}: its task stays blocked.`, ...nothing }
 }
 
 /** Of a job that waits to be sent and occupies nothing. */

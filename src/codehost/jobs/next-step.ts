@@ -1,5 +1,5 @@
 /** What a job waits for, whether its connection stays occupied, and what a person can do. */
-import { isGivenUpPartly, isIdle, isUnread, needsApprovalAgain } from './change.js'
+import { isGivenUpPartly, isIdle, isUnread, needsApprovalAgain, unreadText } from './change.js'
 import { connectAnew } from './connect-anew.js'
 import { followThroughKind } from './kinds.js'
 import type { Job } from './job-rows.js'
@@ -104,9 +104,6 @@ const begunWay = (job: Job): NextStep => (job.reason === 'interrupted_after_spaw
       + 'it is done once only. The connection stays occupied: use another one.',
     command: connectAnew(job), forGood: true,
   })
-
-const unreadText = 'It may have been sent: records of what came after are lost, and nobody can '
-  + 'read them. Look on the host before you prepare it anew.'
 
 const blockedWay = (job: Job, revision: Revision): NextStep => {
   if (isUnread(job) && isIdle(job)) {

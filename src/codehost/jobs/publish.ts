@@ -7,7 +7,9 @@ import { fail } from '../../base/errors.js'
 import type { Session } from '../../governance/context.js'
 import type { CodehostContext } from '../context.js'
 import { approveJob, requirePreview } from './approve.js'
-import { isGivenUpPartly, needsApprovalAgain, requireOwnJob } from './change.js'
+import {
+  isGivenUpPartly, needsApprovalAgain, requireJobRevision, requireOwnJob,
+} from './change.js'
 import { publicationKind } from './kinds.js'
 import type { Job } from './job-rows.js'
 import { runFailure, runJob, type RunVerb } from './run.js'
@@ -80,13 +82,16 @@ export const publishApproved = async (
   ctx: CodehostContext, session: Session, request: PublishRequest,
 ): Promise<Job> => {
   const { gov, producer } = ctx
-  const { jobId } = request
+  const { jobId, expectedRevision } = request
   const job = requireOwnJob(gov.store.read(), session, jobId)
   requirePublication(job)
   requirePreview(gov, job, request.previewDigest)
   const step = publishStep(job)
   if (step === 'done') return job
-  if (step === 'go_on') return sent(ctx, session, jobId, 'resume')
+  if (step === 'go_on') {
+    if (expectedRevision !== undefined) requireJobRevision(job, expectedRevision)
+    return sent(ctx, session, jobId, 'resume')
+  }
   const unsettled = step === 'unsettled' ? runFailure(gov, { job, unsent: null }) : null
   if (unsettled !== null) throw unsettled
   if (step === 'approve') await approveJob(gov, session, { ...request, producer })

@@ -2,9 +2,10 @@
  * What a run leaves whose process died. Where its ledger has a mark, something may have happened:
  * the job keeps its connection, and is unknown but where the ledger has a whole refusal. Where
  * local work was begun, something of it may live: the connection stays occupied, whatever the stage
- * says. Where there is neither, nothing left this machine, for a mark is durable before the first
- * byte: the connection is free again; but where records are lost the mark may be among them, and
- * what waits may have gone on. Nothing is sent, started or proved here.
+ * says. Where there is neither, or the proof behind the mark that no byte of it left, nothing left
+ * this machine, for a mark is durable before the first byte: the connection is free again; but
+ * where records are lost the mark may be among them, and what waits may have gone on. Nothing is
+ * sent, started or proved here.
  */
 import { findTask } from '../../governance/board/place.js'
 import { isOutstanding } from '../../governance/board/states.js'
@@ -17,6 +18,7 @@ import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { givenUp, isCancelAsked, putJob, unreadEnd } from './change.js'
 import type { EffectLedger, LedgerEffect } from './effects.js'
+import { effectHistory, jobEntries } from './histories.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
 import { jobCollection, jobsByState, type Job } from './job-rows.js'
@@ -39,6 +41,16 @@ const refusedFor = (ledger: EffectLedger): string | null => {
   const last = lastOf(ledger)
   return last?.standing === 'refused' && ledger.created === ledger.contacted - 1
     ? last.reason ?? 'refused' : null
+}
+
+/**
+ * Whether its own run wrote down that what it marked last never left: such a run sends no more, and
+ * all that it sent before is known to be made.
+ */
+const isProvedUnsent = (view: View, task: Task): boolean => {
+  const [mark, last] = jobEntries(view, effectHistory, task.job_id).slice(-2)
+  return last?.type === 'outcome' && last.outcome === 'unsent'
+    && mark?.type === 'contacted' && mark.operation_id === task.operation_id
 }
 
 /** What its ledger says stands, as if the run had come to say it. */
@@ -105,7 +117,7 @@ const leftTasks = ({ store }: Gov, view: View): readonly Task[] =>
 export const jobRecovery: CapabilityRecovery = {
   rule: () => ({
     ending: ({ task, contacted }, view) => {
-      if (contacted) {
+      if (contacted && orUndefined(() => isProvedUnsent(view, task)) !== true) {
         const isRefused = orUndefined(() => refusedFor(ledgerOf(view, task.job_id))) ?? null
         const reason = isRefused === null ? 'unknown_external_effect' : 'effect_refused'
         return { state: 'blocked', blocked: { kind: effectBlock, reason } }

@@ -7,6 +7,7 @@
 import type { Closed, Closing, Order, Running, Send } from '../../contact/order.js'
 import { leaseTask } from '../../governance/board/lease.js'
 import { moveTask } from '../../governance/board/move.js'
+import { findTask } from '../../governance/board/place.js'
 import { getTask } from '../../governance/board/visible-tasks.js'
 import { credentialRefOf } from '../../governance/connections/save.js'
 import type { Tx } from '../../state/types.js'
@@ -61,6 +62,10 @@ const close = (
   { evidence, sealed }: Closing<Seen>,
 ): Closed<Ran> => {
   const row = getJob(tx, run.claimed.jobId)
+  // Taken for dead, and gone on with since: nothing that there is now is this run's to end.
+  if (findTask(tx, run.claimed.taskId)?.operation_id !== run.operationId) {
+    return { kept: { job: row, unsent: null }, outcome: 'overtaken', adopts: false }
+  }
   const proven = sealed !== null && evidence.receipts[0]?.job_revision === row.revision
   const kept = proven
     ? endProven(ctx, tx, now, run, sealed, evidence) : endUnproven(tx, now, run, evidence)

@@ -87,7 +87,8 @@ const sendPost = async (
       })
       putJob(tx, now, job, { contacted: job.contacted + 1 })
     },
-    record: (tx, now, wire) => noteOutcome(tx, now, jobId, post.number, wire),
+    record: (tx, now, wire) =>
+      noteOutcome(tx, now, { jobId, operationId, effect: post.number }, wire),
     judge: (reply) => post.judge(provenanceOf(of, {
       markedMs, endedMs: ctx.gov.clock.wallMs(), ahead,
     }))(reply),

@@ -104,6 +104,8 @@ export const settleProven = (
       what: 'codehost.incomplete', ...by,
       facts: { reason: denial.name, readback: first.readback_id },
     })
+    // What was proved stays proved: that its task cannot take it over changes nothing of it.
+    if (seen.state === 'succeeded') return seen
     return putJob(tx, now, job, {
       state: 'blocked', reason: denial.name, receipt_id: first.readback_id,
     })

@@ -4,6 +4,7 @@ import {
 } from '../../governance/explained.js'
 import { consentLapse, type ConsentLapse } from '../../governance/policy/consents.js'
 import { policyStatus } from '../../governance/policy/policy-status.js'
+import { isDisabledForGood } from '../../governance/principals.js'
 import { collections, type SaveIntent } from '../../governance/rows.js'
 import { sessionFacts } from '../../governance/session/live.js'
 
@@ -23,7 +24,7 @@ const ownerKind: ExplainedKind = {
       events: eventsOf([owner.created_at, 'added'], [owner.disabled_at, 'disabled']),
       next: [
         'sallyport principal list',
-        ...(isDisabled ? [`sallyport principal enable ${id}`] : []),
+        ...(isDisabled && !isDisabledForGood(owner) ? [`sallyport principal enable ${id}`] : []),
       ],
     }
   },

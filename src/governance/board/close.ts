@@ -7,6 +7,7 @@ import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { moneyNext } from '../ledger/due.js'
 import { findReservation } from '../ledger/find-reservation.js'
+import { isUnreadOpen } from '../ledger/unread.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../context.js'
@@ -44,6 +45,16 @@ export const requireReviewed = (
 }
 
 /**
+ * Whether a person has yet to say what the task cost. Where the rows of its charge are lost, what
+ * unread records may have cost stands for it.
+ */
+const isOwing = (view: View, { operation_id }: Task): boolean => {
+  const money = findReservation(view, operation_id)
+  if (money === undefined) return isUnreadOpen(view)
+  return money.state !== 'settled' || money.overrun === 'review_required'
+}
+
+/**
  * Closes a task that is blocked on a charge which is settled by now: it ends as failed, with the
  * reason `charge_settled_by_hand`. Nothing to do for one that was closed so. Throws
  * `blocked`/`charge_open` while the charge is open or its overrun waits for a review,
@@ -60,8 +71,7 @@ export const closeTask = (
     const text = 'Only a task that a charge blocks is closed by hand.'
     throw fail.conflict('task_not_closable', text, { details })
   }
-  const money = findReservation(tx, task.operation_id)
-  if (money?.state !== 'settled' || money.overrun === 'review_required') {
+  if (isOwing(tx, task)) {
     throw fail.blocked('charge_open', 'The charge of this task is not accounted for.', {
       reason: task.blocked.reason, details,
       next: moneyNext(tx, task.operation_id),

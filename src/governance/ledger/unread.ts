@@ -9,7 +9,7 @@ import type { Hole } from '../../state/care/former.js'
 import { findEach } from '../../state/each.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { collections, reservationsByState } from '../rows.js'
+import { collections, reservationsByState, type Reservation } from '../rows.js'
 import { amountMicrousdMax } from './ledger-limits.js'
 import { post } from './post.js'
 import { findReservation } from './find-reservation.js'
@@ -70,6 +70,13 @@ export const holdUnread = (
   return [operationId]
 }
 
+const unreadCharges = (view: View): readonly Reservation[] =>
+  rowsUnder(view, collections.openReservations, reservationsByState, { under: ['unknown'] })
+    .map(({ doc }) => doc).filter(({ runtime }) => runtime === unreadRuntime)
+
+/** Whether nobody has said yet what unread records have cost. */
+export const isUnreadOpen = (view: View): boolean => unreadCharges(view).length > 0
+
 /**
  * Holds the whole ceiling of a copy that came into force, once all that was owed is carried over;
  * nothing where no ceiling was ever set, or where unread records hold it. Answers the operation.
@@ -78,9 +85,7 @@ export const holdCeiling = (tx: Tx, now: string): readonly string[] => {
   const [account] = tx.all(collections.ledgerAccounts)
   if (account === undefined) return []
   const { ceiling_microusd: ceiling } = account.doc
-  const isHeld = rowsUnder(
-    tx, collections.openReservations, reservationsByState, { under: ['unknown'] },
-  ).some(({ doc }) => doc.runtime === unreadRuntime && doc.bound_microusd >= ceiling)
+  const isHeld = unreadCharges(tx).some((doc) => doc.bound_microusd >= ceiling)
   if (isHeld) return []
   // The same copy may have come into force before, under another ceiling.
   let id = `restored-${tx.sequence}`

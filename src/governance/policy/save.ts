@@ -13,7 +13,9 @@ import { discardStored, discardUnnamed } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov, Session } from '../context.js'
 import { setCeiling } from '../ledger/account.js'
-import { collections, intentsOpen, type Consent, type RouteName, type SaveIntent } from '../rows.js'
+import {
+  collections, intentsOpen, type Consent, type PolicyRevision, type RouteName, type SaveIntent,
+} from '../rows.js'
 import { liveRoot } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import { askedThrough } from '../stops/act.js'
@@ -25,7 +27,7 @@ import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
   acknowledgeConsent, carryOver, endConsents, grantConsent, latestConsent, type ConsentGrant,
 } from './consents.js'
-import { isGloballyRevoked, policyHead } from './head.js'
+import { isGloballyRevoked, policyAt, policyHead } from './head.js'
 import { nextRevisionOf, publishRevision } from './publish.js'
 import { policyStatus } from './policy-status.js'
 import { lostBy, requireAcceptedVoids, voidsOf, type AcceptedVoids } from './voids.js'
@@ -129,6 +131,13 @@ const requireStopped = ({ aims }: StoppedPlan, { closes = [] }: SaveDecision): v
   if (open) throw superseded()
 }
 
+/** Whether an interrupted save is the last that is known of the policy, below those under way. */
+const isInterrupted = (view: View, { reason, revision }: PolicyRevision): boolean => {
+  if (reason !== 'save_begin') return reason === 'save_interrupted'
+  const beneath = policyAt(view, revision - 1)
+  return beneath !== undefined && isInterrupted(view, beneath)
+}
+
 const begin = (
   gov: Gov, session: Session, plan: StoppedPlan, intentId: string,
 ): Promise<Begun | null> =>
@@ -165,7 +174,7 @@ const begin = (
       carriesFrom: base.carries_from,
       global: isGloballyRevoked(base),
       // Nothing activates by itself: what only stops or lowers something names no revision.
-      staysInterrupted: base.reason === 'save_interrupted' && plan.expectedRevision === null
+      staysInterrupted: isInterrupted(tx, base) && plan.expectedRevision === null
         && decision.grants.length === 0,
     }
   }, { first: plan.aims.length > 0 })
@@ -326,7 +335,8 @@ export const rollBackSave = (gov: Gov, tx: Tx, now: string, intent: SaveIntent):
   const staged = intent.staged_credential === null ? null : dropStaged(tx, intent.staged_credential)
   // Only once the row that names it is durably gone.
   if (staged !== null) tx.afterSync(() => discardStored(gov.store, staged))
-  restoreCeiling(tx, now, intent.ceiling_before_microusd)
+  // Written in the record that moves it: a save that moved none found what another one had moved.
+  if (intent.phase === 'accounting') restoreCeiling(tx, now, intent.ceiling_before_microusd)
   const head = policyHead(tx)
   const own = head.revision === intent.revoked_revision
   if (own) {

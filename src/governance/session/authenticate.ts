@@ -78,7 +78,10 @@ const liveSession = (
   const { root } = session
   requireUnstopped(gov, root)
   if (touch) {
-    const note = { everyMs: touchEveryMs, seenMs: moment.lastUseMs }
+    // A note that is seldom must not be what ends a session that is used.
+    const everyMs = touchEveryMs === undefined
+      ? undefined : Math.min(touchEveryMs, root.idle_ms / 10)
+    const note = { everyMs, seenMs: moment.lastUseMs }
     touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs(), note)
   }
   return session

@@ -1,6 +1,5 @@
 /** What was spent and what was done, over HTTP: reading the ledger and the audit. */
-import * as v from 'valibot'
-import { iso } from '../../base/schema.js'
+import { isoOfTime } from '../../base/calendar.js'
 import { audit, ledger } from '../../fabric/operations/books.js'
 import { refusal } from '../http/refusal.js'
 import { afterField, limitField } from '../query.js'
@@ -24,9 +23,12 @@ export const bookRoutes: readonly Route[] = [
       { name: 'what', what: 'Only what has this name or begins with it.', kind: 'text' },
       { name: 'principal', what: 'Only what this owner did, by name or id.', kind: 'text' },
     ],
-    judge: ({ since }) => {
+    refine: (request) => {
+      if (request.since === undefined) return request
+      const since = isoOfTime(request.since)
       // A day or an age is of somebody's zone and clock: a terminal has one, a request has not.
-      if (since !== undefined && !v.is(iso, since)) throw refusal.query('since')
+      if (since === null) throw refusal.query('since')
+      return { ...request, since }
     },
   }),
   routeOf(audit.show, 'GET /api/audit/{audit_id}',

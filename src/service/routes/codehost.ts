@@ -93,18 +93,25 @@ const saveAgain = async (call: Call): Promise<unknown> => {
 /** What ends this soon is answered whole; ms. */
 const soonMs = 500
 
-/** A run goes on in the process; what it came to stands at the job. */
+/**
+ * A run goes on in the process once its row says that it was begun; what it came to stands at the
+ * job. What refuses it before stands nowhere: until then whoever asked waits, as long as a look at
+ * the host may take.
+ */
 const runOne = async (call: Call): Promise<unknown> => {
   const { gov, session, world, asked } = call
   const jobId = requireOwnJob(gov.store.read(), session, jobOf(call)).job_id
   const work = runAlone(codehostContext(world, gov), session, jobId)
     .then((ran) => new Answered(200, codehostRun.answer(ran)))
   call.goOn(work)
-  const ended = await endedWithin(work, Math.max(soonMs, asked.waitMs))
-  if (ended !== null) return ended
-  const view = gov.store.read()
-  const now = onItsWay(gov, view, requireOwnJob(view, session, jobId))
-  return new Answered(202, codehostRun.answer([{ jobId, ...now, failure: null }]))
+  for (let waitMs = Math.max(soonMs, asked.waitMs); ; waitMs = soonMs) {
+    const ended = await endedWithin(work, waitMs)
+    if (ended !== null) return ended
+    const view = gov.store.read()
+    const now = onItsWay(gov, view, requireOwnJob(view, session, jobId))
+    if (now.job.state !== 'running') continue
+    return new Answered(202, codehostRun.answer([{ jobId, ...now, failure: null }]))
+  }
 }
 
 const look = (kind: NativeKind) => async (call: Call): Promise<unknown> => {

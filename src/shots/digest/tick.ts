@@ -328,6 +328,7 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
     await transactCounted(ctx.gov, 'shots digest', (tx) => dropDigestDue(tx, older.done))
   }
   const recent = recentPlans(here, view)
+  const isNow = (plan: WindowPlan): boolean => plan.kind === 'write' && recent.includes(plan)
   const plans = [...recent, ...older.plans]
   const buys = plans.some(({ kind }) => kind === 'write')
   const paused = buys ? textPause(ctx, view) : null
@@ -340,9 +341,8 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
     ? await renewProofIfDue(ctx, 'report') : null
   const pass = async (): Promise<void> => {
     for (const planned of todo) {
-      const plan = recent.includes(planned) ? asItIs(here, planned) : planned
-      // What was to be put back alone and asks for a call by now waits for the next tick.
-      if (plan.kind === 'write' && (pause !== null || planned.kind !== 'write')) continue
+      if (planned.kind === 'write' && pause !== null) continue
+      const plan = isNow(planned) ? asItIs(here, planned) : planned
       const result = await work(here, plan)
       results.push(result)
       if (result.outcome === 'blocked' || result.reason === 'lock_held') break

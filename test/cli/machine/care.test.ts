@@ -30,6 +30,8 @@ t.test('what looks after a state works over a replica; none is put back or remov
     ...done.map((line) => [line, 'done']),
     ...refused.map((line) => [line, '3 state_elsewhere']),
   ]))
+  const destroy = await at.run(['state', 'destroy', '--acknowledged-destroy', 'state', '--json'])
+  t.match(destroy.error().hint, /`sallyport machine retire NAME`/, 'another machine does it')
   t.hasStrict((await at.json(['status'])).shared, { machine: 'one' })
 })
 

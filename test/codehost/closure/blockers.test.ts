@@ -8,7 +8,9 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { fail } from '../../../src/base/errors.js'
-import { closureBlockers, type ClosureBlocker } from '../../../src/codehost/closure/blockers.js'
+import {
+  closureBlocked, closureBlockers, type ClosureBlocker,
+} from '../../../src/codehost/closure/blockers.js'
 import { closureLabel, planLabel } from '../../../src/codehost/constants.js'
 import type { ReadLimits } from '../../../src/codehost/closure/closure-limits.js'
 import {
@@ -217,4 +219,17 @@ t.test('C-073 so does a history without room', async (t) => {
 
 t.test('the reasons shown here are of the closed list', async (t) => {
   for (const reason of Object.keys(numbered)) t.ok(reason in closureBlockers, reason)
+})
+
+t.test('whoever is asked for a number is told the flag of an issue and that of a publication', (t) => {
+  const asking = (Object.keys(closureBlockers) as ClosureBlocker[])
+    .map((reason) => closureBlocked(reason, 'job_1').next ?? '')
+    .filter((next) => next.includes('-id N') || next.includes('-number N'))
+  for (const next of asking) {
+    for (const flag of ['--remote-id N', '--pr-number N']) {
+      t.match(next, `close-capacity job_1 --idempotency-key UUID ${flag}`)
+    }
+  }
+  t.equal(asking.length, 4)
+  t.end()
 })

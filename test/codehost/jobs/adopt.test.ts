@@ -215,6 +215,27 @@ t.test('C-286 C-287 a connection that changed since needs another readback, a se
   t.equal((await at.run(['codehost', 'adopt', second, '--json'])).error().code, 'root_replaced')
 })
 
+t.test('C-025 a success that was proved stays one when it is read again over a goal that changed, and nothing names an adoption that would be refused', async (t) => {
+  const at = await working(t)
+  const job = await reconciled(at)
+  const row = at.job(job)
+  const way = async () => (await at.json(['codehost', 'job', job])).way_on
+  t.equal((await way()).command, `sallyport codehost recover adopt ${job}`)
+  must(await at.run(['goal', 'update', row.goal_id, '--title', 'Otherwise']))
+  const told = await way()
+  t.equal(told.command, null)
+  t.match(told.text, /does not stand any more: its task stays blocked/)
+  const refused = await at.run(['codehost', 'adopt', job, '--json'])
+  t.hasStrict(refused.error(), { code: 'codehost_not_adopted', reason: 'goal_changed' })
+  must(await at.reconcile(job))
+  t.strictSame(at.job(job), row)
+  t.strictSame(await way(), told)
+  const { history } = await at.json(['codehost', 'job', job, '--history', 'reads'])
+  t.equal(history.entries, 2, 'what was read is kept')
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
 t.test('C-024 C-065 another token, or another connection of the same name, reads nothing back', async (t) => {
   const at = await working(t)
   const job = await at.approved()

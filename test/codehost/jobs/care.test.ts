@@ -5,6 +5,7 @@ import { connectionCollection } from '../../../src/governance/connections/connec
 import { carryJobs } from '../../../src/codehost/jobs/carry.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
+import { diesUnsent } from '../../support/codehost/dies-unsent.js'
 import { must } from '../../support/must.js'
 import { newestLog, zeroBlock } from '../../support/state/forge.js'
 import { holdLock } from '../../support/state/hold-lock.js'
@@ -107,6 +108,14 @@ t.test('a job that waits in a copy whose later records are gone may have been se
       t.hasStrict(at.job(job), { reason: 'records_unread', reserved: false }, round)
       const { text } = (await at.json(['codehost', 'job', job])).way_on
       t.match(text, /may have been sent.+Look on the host/, round)
+      for (const line of [['preview', job], ['reconcile', job, '--expected-read-revision', '1']]) {
+        const { code, hint } = (await at.run(['codehost', ...line, '--json'])).error()
+        t.equal(code, 'root_replaced', round)
+        const isOver = at.job(job).state === 'cancelled'
+        t.match(hint, isOver ? `codehost jobs ${job}` : /may have been sent.+Look on the host/,
+          `${round}: ${line[0]}`)
+        t.notMatch(hint, /another key/, `${round}: ${line[0]}`)
+      }
       for (const verb of ['run', 'resume']) {
         const ran = await at.run(['codehost', verb, job, '--json'])
         t.hasStrict(ran.error(), { code: 'job_state' }, `${round}: ${verb}`)
@@ -148,6 +157,41 @@ t.test('C-045 a run whose mark is in a record that nobody can read keeps its con
   t.match((await at.json(['codehost', 'job', job])).way_on.text, /[Ll]ook on the host/)
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
+t.test('C-045 nor is it by an earlier run that proved so: the mark of the later one may be what is lost', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await diesUnsent(at, job)
+  must(await at.run(['goal', 'add', 'recovered']))
+  const killed = await at.place.spawn(['codehost', 'resume', job, '--json'], {
+    entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.contact_intent' },
+  })
+  t.equal(killed.status, 137, killed.stderr)
+  const log = newestLog(at.place.stateDir)
+  zeroBlock(log, (recordsOf(log).at(-1)?.start ?? 0) + 30)
+  must(await at.run(['state', 'repair']))
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', attempt: 2, reserved: true })
+  t.equal(at.connection().active_job_id, job)
+})
+
+t.test('a key whose job may be among lost records is told with the host to look at first', async (t) => {
+  const at = await working(t)
+  const kept = join(at.place.dir, 'kept')
+  must(await at.run(['state', 'backup', kept]))
+  const prepare = () => at.run(['codehost', 'prepare', 'issue', '--connection', at.id, '--title',
+    'One', '--body-file', at.place.write('b.md', 'MARK-text'), '--json', '--idempotency-key',
+    '0190f0c0-0000-4000-8000-000000000001'])
+  const { id } = must(await prepare()).json()
+  must(await at.approve(id))
+  must(await at.runJob(id))
+  rmSync(at.place.stateDir, { recursive: true })
+  must(await at.run(['state', 'restore', kept, '--yes']))
+  must(await at.run(['login']))
+  must(await at.consent())
+  const { code, hint } = (await prepare()).error()
+  t.equal(code, 'idempotency_key_spent')
+  t.match(hint, /may have been sent: look on the host first/)
 })
 
 t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {

@@ -1,6 +1,7 @@
 /** The process is killed at each step that it announces: no effect is sent twice, ever. */
 import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { must } from '../../support/must.js'
+import { diesUnsent } from '../../support/codehost/dies-unsent.js'
 import { working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
 
@@ -73,6 +74,22 @@ t.test('a job that was cut off before it sent anything goes on as its second att
   const row = at.job(job)
   t.hasStrict(row, { state: 'succeeded', attempt: 2 })
   t.hasStrict(at.task(row.task_id ?? ''), { state: 'succeeded', attempt: 2 })
+  t.equal(at.posts().length, 1)
+  t.equal((await at.run(['state', 'check'])).status, 0)
+})
+
+t.test('a run that died behind the proof that its creation never left frees its connection, and goes on', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  await diesUnsent(at, job)
+  t.hasStrict(at.job(job), { state: 'running', contacted: 0, reserved: true })
+  must(await at.run(['goal', 'add', 'recovered']))
+  t.hasStrict(at.job(job), {
+    state: 'blocked', reason: 'interrupted_before_contact', contacted: 0, reserved: false,
+  })
+  t.equal(at.connection().active_job_id, null)
+  must(await at.run(['codehost', 'resume', job]))
+  t.hasStrict(at.job(job), { state: 'succeeded', attempt: 2 })
   t.equal(at.posts().length, 1)
   t.equal((await at.run(['state', 'check'])).status, 0)
 })

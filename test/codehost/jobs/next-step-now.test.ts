@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { must } from '../../support/must.js'
+import { reconciled } from '../../support/codehost/reconciled.js'
 import { publishing } from '../../support/codehost/publishing.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -133,4 +134,21 @@ t.test('a success that does not count names the line that frees its connection, 
   }))
   t.equal(at.requests().length, before, 'the readback of before proves it')
   t.equal(at.connection().active_job_id, null)
+})
+
+t.test('a success that its task waits for names no adoption once its connection is gone or has another token', async (t) => {
+  for (const words of [
+    (at: Working) => ['disconnect', at.id],
+    (at: Working) => ['connect', '--connection', at.id, '--token-file',
+      at.sandbox.keyFiles.codehost, '--expected-revision', String(at.connection().revision)],
+  ]) {
+    const at = await working(t)
+    const job = await reconciled(at)
+    t.match((await wayOf(at, job)).command, /recover adopt/)
+    must(await at.run(['codehost', ...words(at)]))
+    const way = await wayOf(at, job)
+    t.hasStrict(way, { command: null, for_good: false })
+    t.match(way.text, /its task stays blocked/)
+    t.not((await at.run(['codehost', 'adopt', job])).status, 0)
+  }
 })

@@ -4,8 +4,11 @@ import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { connectionCollection } from '../../../src/governance/connections/connection-rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
+import { gate } from '../../support/gate.js'
 import { failure, must } from '../../support/must.js'
 import { until } from '../../support/until.js'
+import { publishing } from '../../support/codehost/publishing.js'
+import { takenForDead } from '../../support/codehost/taken-for-dead.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
 
@@ -260,4 +263,70 @@ t.test('C-105 C-167 a session that ended behind the last byte leaves the job unk
     /next: .*codehost connect/)
   t.equal(at.requests().length, before)
   t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+})
+
+/** A run that waits at a step until it is let go. */
+const heldAt = async (at: Working, job: string, where: string, nth = 1) => {
+  const [reached, go] = [gate(), gate()]
+  let seen = 0
+  const ended = at.runJob(job, {
+    at: async (step) => {
+      if (step !== where || (seen += 1) !== nth) return
+      reached.open()
+      await go.passed
+    },
+  })
+  await reached.passed
+  return {
+    end: () => {
+      go.open()
+      return ended
+    },
+  }
+}
+
+t.test('C-018 C-036 a run that was taken for dead before its mark ends nothing of the run that has gone on since, whose creation is on its way', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const first = await heldAt(at, job, 'codehost.before_dial')
+  await takenForDead(at)
+  t.hasStrict(at.job(job), { state: 'blocked', reserved: false })
+  let ended = false
+  must(await at.run(['codehost', 'resume', job, '--json'], {
+    at: async (step) => {
+      if (step !== 'codehost.before_first_byte' || ended) return
+      ended = true
+      t.equal(failure(await first.end()).code, 'unknown_external_effect')
+      t.hasStrict(at.job(job), { state: 'running', attempt: 2, contacted: 1, reserved: true })
+      t.equal(at.connection().active_job_id, job)
+      t.equal(at.task(at.job(job).task_id ?? '')?.state, 'running')
+    },
+  }))
+  t.hasStrict(at.job(job), { state: 'succeeded', contacted: 1, created: 1 })
+  t.equal(at.posts().length, 1)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
+t.test('C-018 C-036 a publication that was taken for dead while a reply was on its way sends and ends nothing once another run has gone on', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  const first = await heldAt(at, job, 'codehost.replied', 3)
+  await takenForDead(at)
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', contacted: 3, created: 2 })
+  t.equal(failure(await at.reconcile(job)).code, 'codehost_incomplete')
+  let ended = false
+  must(await at.run(['codehost', 'resume', job, '--json'], {
+    at: async (step) => {
+      if (step !== 'codehost.before_first_byte' || ended) return
+      ended = true
+      await first.end()
+      t.hasStrict(at.job(job), { state: 'running', attempt: 2, contacted: 4, reserved: true })
+      t.equal(at.task(at.job(job).task_id ?? '')?.state, 'running')
+    },
+  }))
+  t.hasStrict(at.job(job), { state: 'succeeded', contacted: 6, created: 6 })
+  t.equal(at.posts().length, 6)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
 })

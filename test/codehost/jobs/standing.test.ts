@@ -157,3 +157,24 @@ t.test('C-036 two connections run two jobs of one kind, one connection one at a 
   t.equal(ran, 0, 'another connection is another place')
   t.equal(at.posts().length, 3)
 })
+
+t.test('a job that was taken on under a standing authority that has ended names no run that would be refused', async (t) => {
+  const at = await working(t)
+  must(await standing(at))
+  const job = await at.prepare()
+  const stop = new AbortController()
+  await at.runJob(job, {
+    stop: stop.signal, at: (step) => {
+      if (step === 'codehost.claimed') stop.abort()
+    },
+  })
+  const way = async () => (await at.json(['codehost', 'job', job])).way_on
+  t.hasStrict(at.job(job), { state: 'blocked', approval: { kind: 'standing' } })
+  t.equal((await way()).command, `sallyport codehost run ${job} --resume`)
+  at.clock.advance(660_000)
+  t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().reason, 'standing_ended')
+  const { command, text } = await way()
+  t.equal(command, `sallyport codehost cancel ${job}`)
+  t.match(text, /prepare it anew/)
+  must(await at.run(command.split(' ').slice(1)))
+})

@@ -163,8 +163,13 @@ export const asking = async (load: Load): Promise<void> => {
   }
 }
 
-/** Endings of an ask whose service was ended: before contact it is none, after it nobody knows. */
-const endedCodes = new Set(['ask_failed', 'ask_cancelled', 'ask_blocked'])
+/**
+ * Endings of an ask whose service was ended: before contact it is none, after a kill nobody knows.
+ * One that was stopped keeps what it has paid for.
+ */
+const endedBy = new Set(['ask_failed', 'ask_blocked', 'ask_cancelled cancelled_before_contact'])
+const endOf = (code: string, got: Got): string =>
+  (code === 'ask_cancelled' ? `${code} ${String(got.json().error.reason)}` : code)
 /** One owner has one operation at a time: the other asker's. Nothing was done. */
 const busyCode = 'operation_outstanding'
 
@@ -173,7 +178,7 @@ const noteAsk = (load: Load, key: string, isAnswered: boolean, code: string, got
   if (isAnswered) notes.asks.told.push(key)
   else {
     notes.asks.maybe.push(key)
-    if (endedCodes.has(code)) notes.unknown.push(key)
+    if (endedBy.has(endOf(code, got))) notes.unknown.push(key)
     else surprise(load, 'ask', got)
   }
 }

@@ -102,7 +102,7 @@ export const previewLines = (preview: PreviewDocument, view: View): readonly str
   `This job sends to ${preview.repository} at ${preview.host}:`,
   '',
   ...(preview.publication === null ? followLines(preview) : publicationLines(preview)),
-  ...diffLines(preview),
+  ...diffLines(preview, view),
   '',
   fieldLines([
     ['creations', `${preview.posts} of ${bytesText(preview.bytes)} in all`],

@@ -2,6 +2,7 @@
 import type {
   PreviewDocument, PublicationDocument,
 } from '../../../codehost/jobs/preview-contract.js'
+import type { View } from '../../output.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
 const shortId = (id: string | null): string => (id === null ? 'a number' : id.slice(0, 7))
@@ -15,10 +16,16 @@ const markTexts = {
 
 type Shown = PublicationDocument['changes'][number]
 
-const fileLines = ({ what, path, bytes, mode, marks }: Shown): readonly string[] => [
-  `  ${signs[what]} ${visibleLine(path)}  ${mode === '100755' ? 'executable, ' : ''}`
-    + bytesText(bytes),
-  ...marks.map((mark) => `      LOOK: ${markTexts[mark]}`),
+const executable = '100755'
+
+const modeText = ({ mode, mode_before: before }: Shown): string => {
+  if (mode === executable) return 'executable, '
+  return before === executable ? 'no longer executable, ' : ''
+}
+
+const fileLines = (file: Shown): readonly string[] => [
+  `  ${signs[file.what]} ${visibleLine(file.path)}  ${modeText(file)}${bytesText(file.bytes)}`,
+  ...file.marks.map((mark) => `      LOOK: ${markTexts[mark]}`),
 ]
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
@@ -79,14 +86,16 @@ export const publicationLines = (preview: PreviewDocument): readonly string[] =>
   ]
 }
 
-/** The patch of a preview, with what is not in it. */
-export const diffLines = ({ publication }: PreviewDocument): readonly string[] => {
+/** The patch of a preview, byte for byte in a pipe, with what is not in it. */
+export const diffLines = (
+  { publication }: PreviewDocument, view: View,
+): readonly string[] => {
   const diff = publication?.diff ?? null
   if (diff === null) return []
   const left = diff.left_out === 0 ? ''
     : `; ${count(diff.left_out, 'file')} too many, too large or too long are left out`
   return [
     '', `What changes on the base (${count(diff.gets, 'file')} of it read by GET${left}):`, '',
-    visible(diff.patch).trimEnd(),
+    view.foreign(diff.patch).replace(/\n$/, ''),
   ]
 }

@@ -118,12 +118,11 @@ const sendFolder = async (
   { ctx, session, job, wanted }: Prepared, prompter: Prompter, deps: VerbDeps,
 ): Promise<Published> => {
   const { gov, signal } = ctx
-  const { job_id: jobId, preview_sha256: previewDigest } = job
+  // What is asked, or needs no question, is decided by this row: no other one is sent.
+  const { job_id: jobId, preview_sha256: previewDigest, revision: expectedRevision } = job
   const step = publishStep(job)
-  let expectedRevision: number | undefined
   if (step === 'approve') {
     const shown = await approvedByPerson(gov, session, deps, prompter, jobId)
-    expectedRevision = shown.revision
     await requireSameSource(gov, shown, { ...wanted, signal })
   } else if (step === 'go_on') await continuedByPerson(gov, deps, prompter, job)
   return publishedNow(gov, await publishApproved(ctx, session, {

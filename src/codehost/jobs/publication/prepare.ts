@@ -272,6 +272,7 @@ const sameAgain = async (
   { gov, signal }: CodehostContext, job: Job, request: PublicationRequest,
 ): Promise<Job> => {
   try {
+    await gov.observer.at('codehost.asked_again')
     await requireSameSource(gov, job, { ...request, signal })
     return job
   } catch (error) {

@@ -1,6 +1,7 @@
 /** A run that dies or is given up where its ledger says all: the job stands where that says. */
 import type { Test } from 'tap'
 import { jobCollection, type Job } from '../../../../src/codehost/jobs/job-rows.js'
+import { diesUnsent } from '../../../support/codehost/dies-unsent.js'
 import { must } from '../../../support/must.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
 import { t } from '../../../support/tests-in-slices.js'
@@ -69,6 +70,21 @@ t.test('C-018 a refusal that was written down before the process died is one aft
   }
   must(await at.consent())
   await refused(await at.approved(), 0)
+})
+
+t.test('a publication whose run died behind the proof that its next creation never left goes on with that', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  await diesUnsent(at, job, 4)
+  must(await at.run(['goal', 'add', 'recovered']))
+  t.hasStrict(at.job(job), {
+    state: 'blocked', reason: 'interrupted_before_contact', contacted: 3, created: 3,
+    reserved: true,
+  })
+  t.equal((await wayOf(at, job)).command, `sallyport codehost run ${job} --resume`)
+  must(await at.run(['codehost', 'resume', job]))
+  t.equal(at.job(job).state, 'succeeded')
+  t.equal(at.posts().length, 6)
 })
 
 /** What was given up is told so; the line that is named closes it, and none sends the rest. */

@@ -1,6 +1,6 @@
 /** The patch of a publication: read by GET, bounded, and what git itself would write. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { patchOf } from '../../../../src/codehost/plan/patch.js'
 import { must } from '../../../support/must.js'
@@ -62,6 +62,27 @@ t.test('more files than 200 are left out of a patch, and it says so; after one t
   t.strictSame(warned, [], 'a connection that is used often collects no listeners')
   const shown = must(await at.run(['codehost', 'preview', job, '--diff'])).stdout
   t.match(shown, '200 files of it read by GET; 3 files')
+})
+
+t.test('what --diff prints into a pipe is taken by git, byte for byte', async (t) => {
+  const at = await working(t)
+  must(await at.consentToPublish())
+  const kept = at.sandbox.codehost.find('operator', 'notes')
+  if (kept === undefined) throw new Error('no repository')
+  const files = {
+    'README.md': '# Other\r\n\r\nlines\r\n', 'bell.txt': 'one \u0007 two\n', 'z.txt': 'x\n  \n',
+  }
+  const job = must(await at.publish(at.folder(files))).json().id
+  const { bytes } = must(await at.run(['codehost', 'preview', job, '--diff']))
+  const clone = join(at.place.dir, 'clone')
+  execFileSync('git', ['clone', '-q', kept.git.gitDir, clone])
+  execFileSync('git', ['apply', '--whitespace=nowarn', '-'], { cwd: clone, input: bytes })
+  for (const [name, text] of Object.entries(files)) {
+    t.equal(readFileSync(join(clone, name), 'utf8'), text, name)
+  }
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const shown = must(await at.run(['codehost', 'preview', job, '--diff'], { terminal })).stdout
+  t.notMatch(shown, '\u0007', 'a terminal is driven by none of it')
 })
 
 t.test('a patch of any two texts is taken by git and gives the second', (t) => {

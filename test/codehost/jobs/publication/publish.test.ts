@@ -1,6 +1,6 @@
 /** `codehost publish`: from a folder to a pull request, at a terminal and in a script. */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { codehostBase } from '../../../../src/codehost/context.js'
 import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import {
@@ -155,6 +155,23 @@ t.test('C-007 only the digest of what this very job will send is sent: another j
     const ran = await send(at, { job: third.job, digest: wrong })
     t.hasStrict(failure(ran), { status: 5, code: 'preview_changed' }, 'nor answered by another')
   }
+})
+
+t.test('what becomes executable and what stops being so is shown in words', async (t) => {
+  const at = await withSite(t)
+  at.folder({ 'run.sh': '#!/bin/sh\n' }, 'site')
+  const path = at.place.path('site/run.sh')
+  const shown = async (flags: Readonly<Record<string, string>>): Promise<string> => {
+    const { job, digest } = await prepared(at, flags)
+    const { stdout } = must(await at.run(['codehost', 'preview', job]))
+    must(await send(at, { job, digest }))
+    return stdout
+  }
+  chmodSync(path, 0o755)
+  t.match(await shown({ '--branch': 'first' }), '+ run.sh  executable, 10 B')
+  chmodSync(path, 0o644)
+  t.match(await shown({ '--branch': 'second', '--base': 'first' }),
+    'x run.sh  no longer executable, 10 B')
 })
 
 t.test('without --connection it is the only one; of several none is guessed, and a person chooses', async (t) => {

@@ -213,6 +213,8 @@ t.test('the same key and request give the first job again and ask nobody; anothe
   t.equal(must(await at.publish(source, key)).json().id, first.id)
   t.strictSame(await refusal(at, source, { ...key, '--title': 'Two' }),
     ['idempotency_conflict', null, 0])
+  const { hint } = (await at.publish(source, { ...key, '--title': 'Two' })).error()
+  t.match(hint, `\`sallyport codehost jobs ${first.id}\``, 'an own job is what may be a repeat')
   t.strictSame([at.requests().length, sealed(at)], [before, stored])
   for (const change of [
     () => writeFileSync(join(source, 'a.txt'), 'b\n'),
