@@ -35,7 +35,8 @@ export const encodeStateFile = (state: StateFile): Buffer => encodeChecked(state
 
 /** The same state with its truth kept elsewhere; `undefined`: in its directory. */
 export const keptAt = (state: StateFile, keptIn: StateFile['kept_in']): StateFile => {
-  const { kept_in: _, ...own } = state
+  const own = { ...state }
+  delete own.kept_in
   return keptIn === undefined ? own : { ...own, kept_in: keptIn }
 }
 
