@@ -140,6 +140,7 @@ const readFailure = ({ flag }: InputSource, cause: unknown): unknown => {
   const why = errno === 'ENXIO' ? 'is a socket or no working device' : 'cannot be read'
   return fail.rejected('input_unreadable', `What ${flag} names ${why} (${errno}).`, {
     details: { flag, errno }, cause,
+    ...(errno === 'ENOENT' ? { next: 'There is no such file here: look at its name.' } : {}),
   })
 }
 

@@ -5,7 +5,7 @@
  */
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
-import { listTasks } from '../governance/board/visible-tasks.js'
+import { listTasks, taskAccess } from '../governance/board/visible-tasks.js'
 import { costLiability } from '../governance/board/states.js'
 import { ownerOfKind, type Capability, type Registry } from '../governance/capability.js'
 import { answersFor } from '../governance/ledger/own.js'
@@ -119,12 +119,19 @@ const resultsToReview = ({ view, session }: Looking): Some<Task> => {
   return { count: found.length, first: id === undefined ? undefined : view.get(spec, id) }
 }
 
+/** Results of a session that has ended are read once this one has taken them over. */
+const takeOver = ({ view, session }: Looking, first: Task | undefined): string | null =>
+  (session !== null && first !== undefined && taskAccess(view, session, first) === 'root_replaced'
+    ? 'sallyport task recover --all' : null)
+
 const blockedList = 'sallyport task list --state blocked'
 
 const taskWaits = (
   looking: Looking, registry: Registry, block: PolicyBlock,
 ): readonly OwnWaiting[] => {
   const blocked = blockedTasks(looking, registry)
+  const results = resultsToReview(looking)
+  const taken = takeOver(looking, results.first)
   return [
     ...grouped('held_result', someOf(blocked.filter(isHeldAnswer)), {
       one: 'One result is paid for and waits, because a save was under way when it came.',
@@ -136,13 +143,13 @@ const taskWaits = (
       one: 'One task is blocked.', many: (count) => `${count} tasks are blocked.`,
       commandOf: commandOfBlocked, list: blockedList,
     }),
-    ...grouped('review', resultsToReview(looking), {
+    ...grouped('review', results, {
       one: 'One result waits for your review: read it, then approve or reject it.',
       many: (count) => `${count} results wait for your review.`,
       // Nobody approves what was not read.
-      commandOf: ({ task_id: id, kind }) =>
-        `sallyport ${ownerOfKind(registry, kind)?.reads?.(id) ?? `task show ${id}`}`,
-      list: 'sallyport task list --state succeeded',
+      commandOf: ({ task_id: id, kind }) => taken
+        ?? `sallyport ${ownerOfKind(registry, kind)?.reads?.(id) ?? `task show ${id}`}`,
+      list: taken ?? 'sallyport task list --state succeeded',
     }),
   ]
 }

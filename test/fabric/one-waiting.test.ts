@@ -298,3 +298,17 @@ t.test('rows of one capability that cannot be read hide nothing of the others', 
     { of: 'told', what: 'capability', count: 1, text: 'One.', command: 'sallyport status' },
   ])
 })
+
+t.test('a result of a session that has ended is led to what takes it over, not to a line that refuses', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha()
+  must(await world.run(['alpha', 'ask', '-'], { stdin: 'What is a postern?' }))
+  const told = async () => (await world.json(['status'])).waiting
+    .filter(({ what }: Waiting) => what === 'review').map(({ command }: Waiting) => command)
+  const [reads = ''] = await told()
+  t.match(reads, /^sallyport (alpha|task) show /)
+  must(await world.run(['logout']))
+  must(await world.run(['login']))
+  t.strictSame(await told(), ['sallyport task recover --all'])
+  must(await world.run(['task', 'recover', '--all']))
+  t.strictSame(await told(), [reads])
+})

@@ -29,15 +29,20 @@ const worded: Readonly<Record<SourceReason, string>> = {
   unreadable: 'a part of it cannot be read',
 }
 
+/** What can be done about a reason; of the others the thing itself can be moved away. */
+const ways: Readonly<Partial<Record<SourceReason, string>>> = {
+  missing: 'Look at the name of the folder, or make it.',
+  not_folder: 'Name a folder.',
+  lfs_content: 'Publish from a checkout that keeps the pointers (GIT_LFS_SKIP_SMUDGE=1 git clone).',
+}
+
 /** Throws `source_refused` (rejected) with the reason, and what it is about among the details. */
 export const refusedSource = (
   reason: SourceReason, path: string | null, cause?: unknown,
 ): SallyportError =>
   fail.rejected('source_refused', `The folder is not published: ${worded[reason]}.`, {
     reason, details: path === null ? {} : { path: shownText(path) }, cause,
-    next: reason === 'lfs_content'
-      ? 'Publish from a checkout that keeps the pointers (GIT_LFS_SKIP_SMUDGE=1 git clone).'
-      : 'Move it away, or publish another folder.',
+    next: ways[reason] ?? 'Move it away, or publish another folder.',
   })
 
 /** Throws `source_changed` (conflict): what was read is not what is there now. */

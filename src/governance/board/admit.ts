@@ -56,7 +56,9 @@ export interface Admitted {
 /** The key in its one form. Throws `rejected`/`idempotency_key` unless it is a UUID (A-102). */
 const requireIdempotencyKey = (key: string): string => {
   if (isUuid(key)) return key.toLowerCase()
-  throw fail.rejected('idempotency_key', 'An idempotency key is a UUID, written 8-4-4-4-12.')
+  throw fail.rejected('idempotency_key', 'An idempotency key is a UUID, written 8-4-4-4-12.', {
+    next: 'A text of your own goes by --idempotency-text.',
+  })
 }
 
 /**

@@ -65,7 +65,7 @@ export interface PageWanted {
 
 const fileExists = (): SallyportError =>
   fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
-    next: 'Name another file.',
+    next: 'Name another one. With `--day today` a folder takes a page of each day.',
   })
 
 /** Throws `conflict` `file_exists` where the name is taken: before anything is paid for a page. */

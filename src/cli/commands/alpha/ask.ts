@@ -62,6 +62,9 @@ const readQuestion = async (
   if (from === undefined && deps.interactive) {
     return { question: await promptedQuestion(deps), maxOutputTokens }
   }
+  if (from === '-' && deps.io.terminal.stdin) {
+    deps.note('Type the question; Ctrl-D on a line of its own ends it.')
+  }
   // One byte more than is allowed tells a question that is too long from one that just fits.
   const source = {
     from: from ?? '-', flag: options.file === undefined ? 'stdin' : '--file',

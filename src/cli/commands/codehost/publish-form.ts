@@ -129,8 +129,9 @@ export const underConsent = async (
 }
 
 const declined = (job: Job) => fail.cancelled('declined', 'Declined; nothing was sent.', {
-  next: `It waits: \`sallyport codehost preview ${job.job_id}\`. To give it up: `
-    + `\`sallyport codehost cancel ${job.job_id}\`.`,
+  next: `It waits: \`sallyport codehost preview ${job.job_id}\`. To send it: \`sallyport codehost `
+    + `publish ${job.job_id} --preview-digest ${job.preview_sha256}\`. `
+    + `To give it up: \`sallyport codehost cancel ${job.job_id}\`.`,
   details: { job_id: job.job_id },
 })
 

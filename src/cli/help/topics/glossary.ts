@@ -20,7 +20,7 @@ const entries: readonly Entry[] = [
   ['bound', 'The most that one request may cost. So much is held before it is sent.'],
   ['bill, readback',
     'What the provider says that a request cost, read after it. Only that settles a charge.'],
-  ['capability',
+  ['capability, route',
     'One thing that can be reached: `alpha` (questions), `gateway` (models), `shots` '
     + '(screenshots), `codehost`, `edge` (devices).'],
   ['capacity',
@@ -48,7 +48,7 @@ const entries: readonly Entry[] = [
     'A provider through which many models are reached. Here: one exact model for each slot, by '
     + 'named hosts alone.'],
   ['goal', 'What a task is for. Each owner has a default one.'],
-  ['held', 'Money that is set aside for a request whose charge is not settled.'],
+  ['held, hold', 'Money that is set aside for a request whose charge is not settled.'],
   ['idempotency key',
     'Your name for one request. The same key and content of the same owner find the first one '
     + 'again, from a later session too, and cost nothing.'],
@@ -88,13 +88,16 @@ const entries: readonly Entry[] = [
   ['short id',
     'Type and last eight digits of an id (`task_1a2b3c4d`), as lists on a terminal show it. '
     + 'Verbs take it where one of your rows has it.'],
-  ['slot', 'A place of the gateway for one exact model: `chat`, `report`, `screenshot`.'],
+  ['slot',
+    'A place of the gateway for one exact model: `chat` answers, `report` writes digests and '
+    + 'conclusions, `screenshot` looks at pictures.'],
   ['state, state directory', 'The folder with settings, sealed keys and every record.'],
   ['task',
     'A question or a job as people see it: it runs, ends, waits for a review, or is blocked.'],
   ['unknown',
     'It may have happened and nobody saw proof. The whole bound stays held until a person '
     + 'decides.'],
+  ['upstream host', 'The company behind a gateway that runs a model, by its short name there.'],
 ]
 
 const columns = 76
