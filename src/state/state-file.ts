@@ -35,9 +35,9 @@ export const encodeStateFile = (state: StateFile): Buffer => encodeChecked(state
 
 /** The same state with its truth kept elsewhere; `undefined`: in its directory. */
 export const keptAt = (state: StateFile, keptIn: StateFile['kept_in']): StateFile => {
-  const own = { ...state }
-  delete own.kept_in
-  return keptIn === undefined ? own : { ...own, kept_in: keptIn }
+  const kept = { ...state }
+  delete kept.kept_in
+  return keptIn === undefined ? kept : { ...kept, kept_in: keptIn }
 }
 
 /** Reads STATE; undefined when a byte of it is untrue. */
