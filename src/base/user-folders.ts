@@ -6,7 +6,8 @@
  * would be one folder, and neither of the two.
  * https://specifications.freedesktop.org/basedir-spec/latest/
  */
-import { isAbsolute, join, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fail } from './errors.js'
 
 /** Base folders of the specification, and where they are below home unless they are named. */
@@ -69,3 +70,13 @@ export const baseFolder = (process: NamesPlaces, name: BaseFolder, instead = '')
 export const libraryFolder = (
   { home }: Pick<NamesPlaces, 'home'>, name: 'LaunchAgents' | 'Logs/sallyport',
 ): string => join(baseFolder({ env: {}, home }, 'XDG_CONFIG_HOME'), '..', 'Library', name)
+
+/** A path by what it leads to: two may lead to one. Of what is not there, the nearest part that is. */
+export const realOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(realOf(parent), basename(path))
+  }
+}

@@ -80,7 +80,7 @@ const dollars = (name: string, text: string, { min, max }: Range): number => {
     ? `Flag ${name} must be an amount such as 5.00usd, with at most six decimals.`
     : `Flag ${name} must be an amount from ${limits}.`, {
     details: { field: name, rule: 'money', min_microusd: min, max_microusd: max },
-    next: 'Put dollars in, with usd behind them and without a blank: 0.00usd.',
+    next: 'Write the dollars, then usd, without a blank between them.',
   })
 }
 

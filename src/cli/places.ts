@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { fail } from '../base/errors.js'
 import { thisPlatform } from '../base/platform/this-platform.js'
 import type { Carried } from '../base/told.js'
-import { baseFolder, baseFolderIfNamed, pathFrom, type BaseFolder } from '../base/user-folders.js'
+import { baseFolder, baseFolderIfNamed, pathFrom, realOf, type BaseFolder } from '../base/user-folders.js'
 import type { FoldersNamed } from '../fabric/names/look-up.js'
 import type { CliDeps } from './deps.js'
 import type { Globals } from './globals.js'
@@ -63,7 +63,9 @@ export const configDirOf = (deps: CliDeps, globals: Globals): string =>
 export const apart = (places: Places): Places => {
   const { stateDir, configDir } = places
   const { folded } = thisPlatform
-  if (folded(`${configDir}/`).startsWith(folded(`${stateDir}/`))) {
+  const isInside = (inner: string, outer: string): boolean =>
+    folded(`${inner}/`).startsWith(folded(`${outer}/`))
+  if (isInside(configDir, stateDir) || isInside(realOf(configDir), realOf(stateDir))) {
     throw fail.rejected('keys_inside_state', 'The key folder must lie outside the state.', {
       next: 'Name a folder that a copy of the state does not carry along, by --config-dir or '
         + 'SALLYPORT_CONFIG_DIR.',

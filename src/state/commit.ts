@@ -12,6 +12,7 @@
  */
 import { join } from 'node:path'
 import { isoFromMs, type Clock } from '../base/clock.js'
+import { fullDisk } from '../base/errno.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { compareAnchor, type Anchor } from './anchor.js'
 import { Confirmation } from './confirm.js'
@@ -232,7 +233,7 @@ export class Committer {
     const fd = this.#openLog()
     this.#cutTornTail(fd)
     this.#orPoison('writing the log', () => {
-      writeAll(files, fd, record.bytes, generation.end)
+      this.#write(fd, record.bytes)
       if (mark !== undefined) files.syncData(fd)
     })
     this.#wrote = true
@@ -424,12 +425,32 @@ export class Committer {
     this.#cutTornTail(fd)
     this.#orPoison('writing the log', () => {
       this.#confirmation.rewrite(generation, fd)
-      writeAll(files, fd, record.bytes, generation.end)
+      this.#write(fd, record.bytes)
       files.syncData(fd)
       this.#confirmation.synced(generation, generation.end + record.bytes.length)
     })
     this.#wrote = true
     generation.applyOwn(sequence, record, mark)
+  }
+
+  /**
+   * Writes a record behind the last one. Where the disk takes a part of it only, that goes again: it
+   * may be the room that a stop needs. A whole one stays, which others may have read.
+   */
+  #write(fd: number, bytes: Buffer): void {
+    const { files } = this.#at
+    const { end } = this.#follower.generation
+    try {
+      writeAll(files, fd, bytes, end)
+    } catch (error) {
+      try {
+        const { size } = files.fstat(fd)
+        if (size > end && size < end + bytes.length) files.truncate(fd, end)
+      } catch {
+        // It stays, as after a crash: the next writer cuts it.
+      }
+      throw error
+    }
   }
 
   #openLog(): number {
@@ -451,22 +472,18 @@ export class Committer {
     this.#logFd = undefined
   }
 
-  /** The last record was not written whole: keep its bytes aside, then cut it. */
+  /** The last record was not written whole: keep its bytes aside if there is room, then cut it. */
   #cutTornTail(fd: number): void {
-    const { files, places, clock } = this.#at
+    const { files, places } = this.#at
     const { generation } = this.#follower
     if (generation.tail !== 'torn') return
     const size = files.fstat(fd).size
     const bytes = readRange(files, fd, generation.end, size - generation.end)
     const behind = orIoFailure('reading where a log ended', () =>
       truncateBehind(readEnd(files, places), generation))
+    let kept = ''
     this.#orPoison('cutting a torn record', () => {
-      if (files.stat(places.aside) === undefined) {
-        files.mkdir(places.aside)
-        syncDir(files, this.#at.dir)
-      }
-      const name = `torn-${epochText(generation.epoch)}-${generation.end}-${clock.wallMs()}`
-      publish(files, join(places.aside, name), bytes)
+      kept = this.#keptAside(bytes) ? '' : ' without a copy, for which the disk has no room'
       files.truncate(fd, generation.end)
       files.sync(fd)
     })
@@ -474,9 +491,26 @@ export class Committer {
     this.#notices.push({
       code: 'torn_tail_cut',
       severity: 'notice',
-      message: `A torn last record (${bytes.length} bytes) was cut: `
+      message: `A torn last record (${bytes.length} bytes) was cut${kept}: `
         + `${tornText(generation.sequence, behind)}.`,
     })
+  }
+
+  /** Copies a torn record; false where the disk is full: cutting it gives a stop its room back. */
+  #keptAside(bytes: Buffer): boolean {
+    const { files, places, clock, dir } = this.#at
+    const { epoch, end } = this.#follower.generation
+    try {
+      if (files.stat(places.aside) === undefined) {
+        files.mkdir(places.aside)
+        syncDir(files, dir)
+      }
+      publish(files, join(places.aside, `torn-${epochText(epoch)}-${end}-${clock.wallMs()}`), bytes)
+      return true
+    } catch (error) {
+      if (fullDisk(error, 'copying a torn record') === null) throw error
+      return false
+    }
   }
 
   #orPoison(what: string, fn: () => void): void {

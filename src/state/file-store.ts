@@ -22,7 +22,7 @@ import { keyPlaces, placesOf, type KeyPlaces, type Places } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
 import { freezeDeep, type Generation } from './snapshot/generation.js'
 import {
-  decodeStateFile, encodeStateFile, profileSealText, readStateFile, type StateFile,
+  decodeStateFile, encodeStateFile, keptAt, profileSealText, readStateFile, type StateFile,
 } from './state-file.js'
 import type { StopBoard } from './stop-board.js'
 import { stopsAt } from './stop-folder.js'
@@ -237,11 +237,8 @@ export class FileStore implements Directory {
    * process that has the directory open reads STATE anew. The lock must be held.
    */
   keepIn(keptIn: StateFile['kept_in']): void {
-    const next = { ...this.state }
-    if (keptIn === undefined) delete next.kept_in
-    else next.kept_in = keptIn
     orIoFailure('writing the state file', () =>
-      publish(this.files, this.places.state, encodeStateFile(next)))
+      publish(this.files, this.places.state, encodeStateFile(keptAt(this.state, keptIn))))
     this.#keptIn = keptIn
     this.#committer.rotate()
   }

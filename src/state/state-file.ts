@@ -33,6 +33,12 @@ export const profileSealText = (storeId: string, profile: unknown): string =>
 /** Bytes of a STATE file: canonical JSON, a space, its SHA-256, a newline. */
 export const encodeStateFile = (state: StateFile): Buffer => encodeChecked(state)
 
+/** The same state with its truth kept elsewhere; `undefined`: in its directory. */
+export const keptAt = (state: StateFile, keptIn: StateFile['kept_in']): StateFile => {
+  const { kept_in: _, ...own } = state
+  return keptIn === undefined ? own : { ...own, kept_in: keptIn }
+}
+
 /** Reads STATE; undefined when a byte of it is untrue. */
 export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
   const parsed = v.safeParse(stateFileShape, decodeChecked(bytes))

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { carriedBy, carriedByService } from '../../src/cli/places.js'
@@ -29,7 +29,10 @@ t.test('the key folder is decided the same way and never lies inside the state',
   t.equal(await config(none), join(place.env['HOME'] as string, '.config/sallyport'))
   t.equal(await config({ ...none, XDG_CONFIG_HOME: '/x' }), '/x/sallyport')
   t.equal(await config({ ...none, SALLYPORT_CONFIG_DIR: '/y' }), '/y')
-  for (const inside of [place.stateDir, join(place.stateDir, 'keys')]) {
+  mkdirSync(place.stateDir)
+  const link = place.path('link')
+  symlinkSync(place.stateDir, link)
+  for (const inside of [place.stateDir, join(place.stateDir, 'keys'), join(link, 'new', 'keys')]) {
     const env = { SALLYPORT_CONFIG_DIR: inside }
     const ran = await place.run(['state', 'path', '--json'], { env })
     t.strictSame([ran.status, ran.error().code], [3, 'keys_inside_state'])

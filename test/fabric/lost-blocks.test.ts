@@ -2,9 +2,11 @@
  * A block of a snapshot that nobody can read any more: its rows are lost, not the file, and no
  * money and no key is forgotten with them.
  */
+import { rmSync } from 'node:fs'
 import t from 'tap'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { collections } from '../../src/governance/rows.js'
+import { repairState } from '../../src/state/care/repair.js'
 import { isIndexName } from '../../src/state/indexes.js'
 import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
@@ -77,4 +79,32 @@ t.test('A-026 A-089 A-124 zeroes over any block of a snapshot: a repair forgets 
   t.ok(blocks.length > 1, `${blocks.length} blocks`)
   t.strictSame(wrong, [])
   t.equal(rig.inferences().length, posts, 'no question was sent again')
+})
+
+t.test('A-026 a key in a block that is lost stays spent where the repair was cut off and a backup of that is '
+  + 'put back elsewhere', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  must(await ask(rig, keyOf(0)))
+  for (let n = 0; n < 2; n += 1) must(await rig.run(['state', 'compact']))
+  const posts = rig.inferences().length
+  const { stateDir: dir, configDir } = rig.place
+  const [block] = blocksOf({ dir, configDir })
+    .filter(({ collection }) => collection === collections.idempotency.name)
+  if (block === undefined) throw new TypeError('no block of keys')
+  zeroBlock(block.path, block.offset, block.length - 1)
+  const ends = (): never => { throw new TypeError('the process ends') }
+  await t.rejects(repairState({ dir, configDir, onLoss: ends }), /process ends/)
+  const backup = rig.place.path('backup')
+  must(await rig.run(['state', 'backup', backup]))
+  rmSync(dir, { recursive: true })
+  must(await rig.run(['state', 'restore', backup, '--yes']))
+  must(await rig.run(['login']))
+  for (const { id } of rig.view().all(collections.openReservations)) {
+    must(await rig.run(['ledger', 'settle', id, '--amount-microusd', '0', '--yes']))
+  }
+  must(await rig.run(setupFlags(rig.place, await rig.revision())))
+  t.hasStrict(must(await rig.run(['state', 'keys', '--json'])).json(),
+    { ranges: [{ from: keyOf(0), to: null }] })
+  t.not((await ask(rig, keyOf(0))).status, 0)
+  t.equal(rig.inferences().length, posts, 'the question was not sent again')
 })

@@ -1,9 +1,14 @@
 /** A repair that ended behind its loss, before that had its consequences: the next one tells it. */
 import t from 'tap'
+import { formerStates, unsettledFolder } from '../../src/state/care/aside.js'
+import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { restoreState } from '../../src/state/care/restore.js'
+import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
 import type { Store } from '../../src/state/types.js'
-import { cpSync, writeFileSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, writeFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { recordsOf } from '../support/state/places-of-damage.js'
 import { numbers, again, placeOf, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
@@ -22,6 +27,12 @@ t.test('what a repair lost that ended before it could say so is told by the next
   const repair = (hook: (one: Store) => Promise<void>) =>
     repairState({ ...placeOf(store), specs, onLoss: hook })
   await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
+  t.hasStrict(await repairState({ ...placeOf(store), specs }), { loss: { records_after: 1 } })
+  t.not(unsettledFolder(store.dir, nodeFiles), undefined, 'nothing has come of it yet')
+  const key = readFileSync(store.keyPlaces.key)
+  writeFileSync(store.keyPlaces.key, 'untrue')
+  await repairState({ ...placeOf(store), specs })
+  writeFileSync(store.keyPlaces.key, key)
   const told = await repair(onLoss)
   t.hasStrict(told, {
     changed: true, loss: { records_after: 1, records_seen: 2, documents: 0 },
@@ -54,4 +65,28 @@ t.test('a copy of before that moved the anchor on by one mark does not hide what
   old.close()
   t.hasStrict(await repair(onLoss), { changed: true, done: [{ code: 'earlier_loss_settled' }] })
   t.equal(again(t, store).anchor().status, 'ok')
+})
+
+t.test('a backup takes along what a cut off repair lost, until that has had its consequences', async (t) => {
+  const world = await World.in(t).store()
+  const { store } = world
+  for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
+  store.close()
+  const log = store.places.log(1)
+  const bytes = readFileSync(log)
+  const at = recordsOf(log)[1]?.start ?? 0
+  bytes.fill(0, at + 50, at + 80)
+  writeFileSync(log, bytes)
+  const repair = (hook: (one: Store) => Promise<void>) =>
+    repairState({ ...placeOf(store), specs, onLoss: hook })
+  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
+  const backup = world.place.path('backup')
+  await backupState(again(t, store, 'write'), backup)
+  const dir = world.place.path('elsewhere')
+  await restoreState({ ...placeOf(store), dir, backup, specs })
+  t.matchStrict(formerStates(dir, store.storeId), [{ settled: false, holes: [{ id: /^log-1-/ }] }])
+  await repair(onLoss)
+  const later = world.place.path('later')
+  await backupState(again(t, store, 'write'), later)
+  t.notOk(existsSync(join(later, 'state', 'aside')))
 })

@@ -161,6 +161,61 @@ t.test('durability 2: a disk that really is full ends with disk_full and replays
   t.ok(checkState({ ...site, files: disk, specs }).ok)
 })
 
+t.test('durability 2: a record that found no room gives back what it took of it, one of a place too', async (t) => {
+  const disk = new MemFiles()
+  const store = makeOn(disk)
+  await put(store, 'a', 1)
+  const log = '/tmp/state/wal/000000000001.log'
+  const before = disk.contentOf(log)
+  const { record } = store.propose('test', (tx) => {
+    tx.put(notes, 'b', { n: 2, text: 'x'.repeat(500) })
+  })
+  store.close()
+  disk.freeLeft = 300
+  const writes = [
+    (one: FileStore) => put(one, 'b', 2, 'x'.repeat(500)),
+    (one: FileStore) => one.takeIn('follow', record === null ? [] : [record]),
+  ]
+  for (const write of writes) {
+    const full = openOn(disk)
+    await t.rejects(write(full), { code: 'disk_full' })
+    full.close()
+    t.ok(disk.contentOf(log).equals(before))
+    t.equal(disk.freeLeft, 300)
+  }
+  const next = openOn(disk)
+  await put(next, 'c', 3)
+  t.strictSame(numbers(openOn(disk.crash('dropped', 0), 'read')), { a: 1, c: 3 })
+})
+
+t.test('durability 6: a write that failed cuts no whole record, and lengthens no log that somebody shortened', async (t) => {
+  const log = '/tmp/state/wal/000000000001.log'
+  const ends = { whole: (bytes: number) => bytes, shortened: () => -5 }
+  for (const [what, growth] of Object.entries(ends)) {
+    const disk = new MemFiles()
+    const first = makeOn(disk)
+    await put(first, 'a', 1)
+    first.close()
+    const before = disk.contentOf(log).length
+    const disks = faulty(disk, plan())
+    const store = openStore({
+      ...site, mode: 'write', lock: memoryLock(), files: {
+        ...disks,
+        write: (fd, bytes, position) => {
+          if (position !== before) return disks.write(fd, bytes, position)
+          disks.write(fd, bytes, position)
+          disks.truncate(fd, before + growth(bytes.length))
+          throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+        },
+      },
+    })
+    await t.rejects(put(store, 'b', 2), { code: 'disk_full' }, what)
+    t.equal(disk.contentOf(log).length > before, what === 'whole')
+    t.equal(disk.contentOf(log).length < before, what === 'shortened')
+    if (what === 'whole') t.strictSame(numbers(openOn(disk, 'read')), { a: 1, b: 2 })
+  }
+})
+
 t.test('a witness line that fails leaves the record durable and the hooks due', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
@@ -355,6 +410,23 @@ t.test('durability 6: a torn record is cut for good before anything is written i
   t.strictSame(nextCalls(to.seen, `truncate ${log}`),
     [`truncate ${log}`, `sync ${log}`, `write ${log}`])
   t.strictSame(numbers(store), { a: 1, c: 3 })
+})
+
+t.test('a torn record is cut without a copy where the disk has no room for one, and that is told', async (t) => {
+  const { disk, log } = await tornDisk()
+  const torn = disk.contentOf(log)
+  const failing = openOn(disk, 'write', plan(1, 'EIO', ['create']))
+  await t.rejects(put(failing, 'c', 3), { code: 'io_failed' })
+  t.ok(disk.contentOf(log).equals(torn), 'an error of another kind keeps it')
+  disk.freeLeft = 3
+  const store = openOn(disk, 'write', plan(1, 'ENOSPC', ['create']))
+  await put(store, 'c', 3)
+  t.matchStrict(store.health().notices, [{
+    code: 'torn_tail_cut', message: /was cut without a copy, for which the disk has no room: /,
+  }])
+  store.close()
+  t.strictSame(disk.list('/tmp/state/aside'), [])
+  t.strictSame(numbers(openOn(disk.crash('dropped', 0), 'read')), { a: 1, c: 3 })
 })
 
 t.test('durability 6: the tail that a repair cut is gone for good when it has answered', async (t) => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { SallyportError } from '../../src/base/errors.js'
+import { unsettledFolders } from '../../src/state/care/aside.js'
 import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
@@ -43,6 +44,10 @@ for (const what of ['repair', 'restore'] as const) {
       failures += 1
     }
     t.ok(failures > 3 && wholeAt.size > 0)
-    t.equal(await ended(nodeFiles), 'done')
+    const unsettled = (): number => unsettledFolders(store.dir, nodeFiles).length
+    for (const waiting of [1, 2]) {
+      t.equal(await ended(nodeFiles), 'done')
+      t.equal(unsettled(), what === 'repair' ? 0 : waiting, 'what a restore replaced waits')
+    }
   })
 }

@@ -67,6 +67,24 @@ t.test('check asks the rules of upper layers and the artifacts that documents re
   t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged' }])
 })
 
+t.test('check beside somebody who replaces files and lets the former ones go misses none of them', async (t) => {
+  const store = await livedIn(t)
+  let calls = 0
+  const replaced = (): string => {
+    calls += 1
+    return store.artifacts.write('x', Buffer.from(`${calls}`)).stored_sha256
+  }
+  let present = replaced()
+  const referenced = (): ReadonlySet<string> => {
+    const former = present
+    present = replaced()
+    store.artifacts.remove(former)
+    return new Set([former])
+  }
+  t.hasStrict(checkState({ ...placeOf(store), specs, referenced }), { ok: true })
+  t.equal(calls, 3)
+})
+
 t.test('check names open modes, missing entries and leftovers as notices', async (t) => {
   const store = await livedIn(t)
   const { chmodSync } = await import('node:fs')
@@ -277,7 +295,11 @@ t.test('a backup is a whole copy without the key; its verification sees any chan
   t.notOk(Object.keys(fingerprintOf(to)).some((name) => /key|anchor|run\/|lock/.test(name)))
   await t.rejects(backupState(store, to), { kind: 'conflict', code: 'backup_exists' })
   const inside = join(store.dir, 'inside')
-  await t.rejects(backupState(store, inside), { kind: 'rejected', code: 'backup_inside' })
+  const link = join(store.dir, '..', 'link')
+  symlinkSync(store.dir, link)
+  for (const there of [inside, join(link, 'new'), join(link, 'run', 'new', 'one')]) {
+    await t.rejects(backupState(store, there), { kind: 'rejected', code: 'backup_inside' }, there)
+  }
   const files = Object.keys(fingerprintOf(to))
   for (const name of files) {
     const path = join(to, name)
@@ -516,9 +538,38 @@ t.test('a restore needs the key, a whole backup and the place of the same store'
   await t.test('another store', async (t) => {
     const { store: other } = await World.in(t).store()
     cpSync(join(store.dir, '..', 'config'), join(other.dir, '..', 'config'), { recursive: true })
-    await t.rejects(restoreState({ ...placeOf(other), backup: to }), {
+    const refused = () => t.rejects(restoreState({ ...placeOf(other), backup: to }), {
       kind: 'conflict', code: 'other_store',
     })
+    await refused()
+    await put(other, 'kept', 1)
+    other.close()
+    const { places } = other
+    const state = readFileSync(places.state)
+    writeFileSync(places.state, 'x')
+    await refused()
+    unlinkSync(places.state)
+    await refused()
+    cpSync(places.wal, `${places.wal}-aside`, { recursive: true })
+    rmSync(places.wal, { recursive: true })
+    await refused()
+    cpSync(`${places.wal}-aside`, places.wal, { recursive: true })
+    rmSync(places.collections, { recursive: true })
+    await refused()
+    writeFileSync(places.state, state)
+    t.notOk(existsSync(places.aside), 'nothing of it was touched')
+  })
+  await t.test('a folder that is no state', async (t) => {
+    const dir = join(store.dir, '..', 'somebody')
+    mkdirSync(dir)
+    for (const name of ['lock', 'fold', 'photo']) writeFileSync(join(dir, name), name)
+    const files = fingerprintOf(dir)
+    await t.rejects(restoreState({ ...placeOf(store), dir, backup: to }), {
+      kind: 'conflict', code: 'state_exists',
+    })
+    t.strictSame(fingerprintOf(dir), files)
+    rmSync(join(dir, 'photo'))
+    await restoreState({ ...placeOf(store), dir, backup: to })
   })
   flipBit(join(to, 'state', 'STATE'), 5, 0)
   await t.rejects(restoreState({ ...placeOf(store), backup: to }), {

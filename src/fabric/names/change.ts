@@ -3,12 +3,12 @@
  * which add at once lose neither; it is replaced whole and synced, so that a crash leaves the names
  * of before or of after.
  */
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import { errnoOf, fullDisk } from '../../base/errno.js'
 import { fail, SallyportError } from '../../base/errors.js'
-import type { NamesPlaces } from '../../base/user-folders.js'
+import { realOf, type NamesPlaces } from '../../base/user-folders.js'
 import {
   ensureDurableDirs, isTemporary, namesIn, nodeFiles, publish, removeFile,
 } from '../../state/files.js'
@@ -27,15 +27,6 @@ export interface NamesSite extends NamesPlaces {
 }
 
 type Names = readonly NamedState[]
-
-/** A folder by what it is, where it is there: two paths may lead to one. */
-const realOf = (dir: string): string => {
-  try {
-    return realpathSync(dir)
-  } catch {
-    return dir
-  }
-}
 
 const seeList = '`sallyport at list` shows the names, `sallyport at remove NAME` forgets one.'
 

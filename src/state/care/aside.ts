@@ -82,12 +82,15 @@ export const formerStates = (
     settled: files.stat(join(path, settledName)) !== undefined,
   }))
 
-/** The newest folder of which not all has been carried over yet; undefined: there is none. */
+/** Folders of which not all has been carried over yet, oldest first. */
+export const unsettledFolders = (dir: string, files: Files): readonly string[] =>
+  formerFolders(dir, files).filter((one) => files.stat(join(one, settledName)) === undefined)
+
+/** The newest of them; undefined: there is none. */
 export const unsettledFolder = (
   dir: string, files: Files,
 ): { readonly path: string; readonly places: Places } | undefined => {
-  const path = formerFolders(dir, files)
-    .findLast((one) => files.stat(join(one, settledName)) === undefined)
+  const path = unsettledFolders(dir, files).at(-1)
   return path === undefined ? undefined : { path, places: placesIn(files, path) }
 }
 

@@ -9,6 +9,8 @@ import { count } from '../../base/schema.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
+import { realOf } from '../../base/user-folders.js'
+import { unsettledFolders } from './aside.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
 import { filesOf, type Directory } from '../directory.js'
 import {
@@ -46,7 +48,7 @@ export type BackupFacts = v.InferOutput<typeof backupShape>
 /** What a salvaged backup lacks. */
 export type BackupLoss = NonNullable<BackupFacts['loss']>
 
-/** Top-level entries that are never part of a backup. */
+/** Top-level entries that are no part of a backup as they are. */
 const leftOut = new Set(['run', 'lock', 'fold', 'aside'])
 
 /** Folders whose files come and go beside the lock: local work, and requests that are kept. */
@@ -115,7 +117,7 @@ export const backupState = async (
   const store = filesOf(opened)
   const { files } = store
   const target = resolve(to)
-  if (inner(target, store.dir)) {
+  if (inner(target, store.dir) || inner(realOf(target), realOf(store.dir))) {
     throw fail.rejected('backup_inside', 'A backup cannot lie inside the state directory.')
   }
   if (orIoFailure('making a backup', () => files.stat(target)) !== undefined) {
@@ -223,6 +225,7 @@ class Copy {
     this.#compare(generation.manifest)
     this.#compareReferences()
     if (this.#damage.size > 0) this.#copyRaw()
+    this.#copyFormers()
     this.#syncFolders()
     const loss = { damage: [...this.#damage].sort(), artifacts: [...this.#lost].sort() }
     return {
@@ -306,14 +309,29 @@ class Copy {
 
   /** Logs and snapshots as they lie there, as a former state that a restore looks through. */
   #copyRaw(): void {
-    const { files, clock, dir } = this.#store
-    const to = `aside/${asideName('salvage', clock)}`
-    for (const folder of ['wal', 'collections']) {
-      for (const name of namesIn(files, join(dir, folder))) {
-        const path = `${folder}/${name}`
-        const isFile = files.stat(join(dir, path))?.kind === 'file'
-        if (isFile && !isTemporary(name)) this.#copy(path, undefined, `${to}/${path}`)
-      }
+    const to = `aside/${asideName('salvage', this.#store.clock)}`
+    for (const folder of ['wal', 'collections']) this.#copyFolder(folder, `${to}/${folder}`)
+  }
+
+  /** The files of one folder, without what else lies there. */
+  #copyFolder(from: string, to: string): void {
+    const { files, dir } = this.#store
+    for (const name of namesIn(files, join(dir, from))) {
+      const isFile = files.stat(join(dir, from, name))?.kind === 'file'
+      if (isFile && !isTemporary(name)) this.#copy(`${from}/${name}`, undefined, `${to}/${name}`)
+    }
+  }
+
+  /**
+   * Former states that a repair or a restore which was cut off has not carried over: a restore of
+   * the backup does, or nobody would know there what they owed and which keys were spent.
+   */
+  #copyFormers(): void {
+    const { files, dir } = this.#store
+    if (this.#store.anchor().status === 'ok') return
+    for (const path of unsettledFolders(dir, files)) {
+      const at = `aside/${basename(path)}`
+      for (const folder of [at, `${at}/wal`, `${at}/collections`]) this.#copyFolder(folder, folder)
     }
   }
 

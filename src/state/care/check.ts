@@ -246,7 +246,8 @@ const checkWithStore = (
     }
     if (options.referenced !== undefined) {
       const { referenced } = options
-      noteFailures(problems, () => checkReferences(site, referenced(view), problems))
+      const named = (): ReadonlySet<string> => referenced(store.read())
+      noteFailures(problems, () => checkReferences(site, named, problems))
     }
     return status
   } catch (error) {
@@ -274,14 +275,17 @@ const noteFailures = (problems: Problem[], fn: () => unknown): void => {
   }
 }
 
+/** `named`: what the documents refer to at this moment. */
 const checkReferences = (
-  { files, places }: Site, referenced: ReadonlySet<string>, problems: Problem[],
+  { files, places }: Site, named: () => ReadonlySet<string>, problems: Problem[],
 ): void => {
+  const referenced = named()
   const stored = new Set(storedNames(files, places.artifacts))
-  for (const name of referenced) {
-    if (!stored.has(name)) {
-      problems.push(damage('evidence_missing', 'A referenced artifact is missing.', name))
-    }
+  const lacking = [...referenced].filter((name) => !stored.has(name))
+  // Others go on meanwhile: a row may be gone by now, and its file with it.
+  const still = lacking.length === 0 ? referenced : named()
+  for (const name of lacking.filter((one) => still.has(one))) {
+    problems.push(damage('evidence_missing', 'A referenced artifact is missing.', name))
   }
   const orphans = [...stored].filter((name) => !referenced.has(name)).length
   if (orphans > 0) {

@@ -33,6 +33,7 @@ import type { Segment } from '../segments/read-segment.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import { firstManifest, publishFounded } from '../snapshot/founding.js'
 import { putManifest, segmentsIn } from '../snapshot/manifest.js'
+import { settleVouched } from './settle-vouched.js'
 import {
   encodeStateFile, looseStateFile, requireKnownFormat, type StateFile,
 } from '../state-file.js'
@@ -94,6 +95,7 @@ const repairUnderLock = async (site: Site, options: RepairOptions): Promise<Repa
         requireOwnFolders(site.files, site.dir)
         const given = replaceUnreadable(site, lost)
         const report = repairLocked(site, options, options)
+        settleVouched(site)
         const changed = report.changed || given.length > 0
         return { ...report, changed, done: [...given, ...report.done] }
       })

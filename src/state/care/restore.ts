@@ -10,7 +10,7 @@ import { readAnchor } from '../anchor.js'
 import { verifyBackup, type BackupFacts } from './backup.js'
 import { copyFile, copyTree, digestFile, filesBelow, placeCopy } from './copy.js'
 import {
-  ensureDir, ensureDirs, publish, readWhole, syncDir, withFile, type Files,
+  ensureDir, ensureDirs, namesIn, publish, readWhole, syncDir, withFile, type Files,
 } from '../files.js'
 import { stateElsewhere } from '../directory.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
@@ -18,19 +18,25 @@ import { KeyRing, readKey } from '../keys.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import {
-  formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf, type KeyPlaces, type Places,
+  formatVersion, isSnapshotName, keyPlaces, logEpochs, manifestNumbers, placesOf,
+  type KeyPlaces, type Places,
 } from '../paths.js'
 import { isGiven } from '../place/place-file.js'
+import { refuseExisting } from '../create.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
 import { reindex, type Layout } from './reindex.js'
 import { badFiles, gather, soundRuns } from './all-rows.js'
+import { settleVouched } from './settle-vouched.js'
 import { recordsOf, salvage, type Salvage, type Trace } from './salvage.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
-import type { Mark, Run } from '../snapshot/manifest.js'
+import { headerIn } from '../snapshot/founding.js'
+import { looseManifest, type Mark, type Run } from '../snapshot/manifest.js'
 import { whileNobodyFolds } from '../fold-lock.js'
-import { encodeStateFile, looseStateFile, type StateFile } from '../state-file.js'
+import {
+  encodeStateFile, isStateIn, keptAt, looseStateFile, type StateFile,
+} from '../state-file.js'
 import { FileStore } from '../file-store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import { careFailure } from './unreadable.js'
@@ -75,7 +81,10 @@ interface Source {
   readonly write: (writer: SegmentWriter) => Run[]
 }
 
-/** Restores a backup; see `RestoreOptions`. `conflict`/`other_store`, `blocked`/`key_missing`. */
+/**
+ * Restores a backup; see `RestoreOptions`. `conflict`: `other_store`, `state_exists` where something
+ * lies that is no state; `blocked`/`key_missing`.
+ */
 export const restoreState = async (options: RestoreOptions): Promise<RestoreReport> => {
   const site = siteOf(options)
   try {
@@ -83,17 +92,16 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
     const keys = keyPlaces(site.configDir, source.state.store_id)
     const key = readKey(site.files, keys.key)
     const ring = new KeyRing(source.state.store_id, () => key)
-    const anchored = readAnchor(site.files, keys.anchor, ring, source.state.store_id)
-    const floor = 1 + Math.max(
-      typeof anchored === 'string' ? 0 : anchored.number,
-      source.marks.at(-1)?.number ?? 0,
-      source.markFloor)
+    const floorNow = (): number => {
+      const anchored = readAnchor(site.files, keys.anchor, ring, source.state.store_id)
+      const known = typeof anchored === 'string' ? 0 : anchored.number
+      return 1 + Math.max(known, source.marks.at(-1)?.number ?? 0, source.markFloor)
+    }
     const empty = isEmpty(site)
     refuseShared(site, keys, source, empty)
-    const copied = empty
-      ? placeFresh(site, source, floor, options) : await placeOver(site, source, floor, options)
-    const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
-    const anchor = await rebase(options, revision)
+    const copied = empty ? placeFresh(site, source, floorNow, options)
+      : await placeOver(site, source, floorNow, options)
+    const anchor = await rebase(options)
     const { state: { store_id }, sequence } = source
     return { store_id, sequence, copied_to: copied, anchor }
   } catch (error) {
@@ -149,14 +157,8 @@ const readSource = (files: Files, backup: string): Source => {
   if (standing === undefined) throw unusable()
   const source = sourceOf(files, places, { ...found, standing }, facts)
   if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
-  return { ...source, root, state: { ...inDirectory(state), format_version: formatVersion } }
-}
-
-/** Where its truth lay elsewhere, what is put back is a directory. */
-const inDirectory = (state: StateFile): StateFile => {
-  const own = { ...state }
-  delete own.kept_in
-  return own
+  // Where its truth lay elsewhere, what is put back is a directory.
+  return { ...source, root, state: { ...keptAt(state, undefined), format_version: formatVersion } }
 }
 
 type SourceRows = Omit<Source, 'root' | 'state'>
@@ -233,14 +235,16 @@ const foundFrom = (
 const plainEntries = (files: Files, root: string): string[] =>
   files.list(root).filter((name) => !['wal', 'collections', 'STATE'].includes(name))
 
-const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): null => {
+const placeFresh = (
+  site: Site, source: Source, floorNow: () => number, layout: Layout,
+): null => {
   const { files, dir } = site
   const parent = dirname(dir)
   ensureDirs(files, parent)
   sweepUnfinished(files, parent, site.clock.wallMs(), (path) => isOwnState(files, path))
   const made = unfinishedPlace(dir)
   makeWhole(files, { made, target: dir }, () => {
-    fillFresh(site, source, made, { floor, layout })
+    fillFresh(site, source, made, { floorNow, layout })
   })
   return null
 }
@@ -248,7 +252,7 @@ const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): 
 /** Everything of a restored state, durable, where nothing is yet. */
 const fillFresh = (
   site: Site, source: Source, made: string,
-  { floor, layout }: { readonly floor: number, readonly layout: Layout },
+  { floorNow, layout }: { readonly floorNow: () => number, readonly layout: Layout },
 ): void => {
   const { files } = site
   const places = placesOf(made)
@@ -263,15 +267,30 @@ const fillFresh = (
   if (files.stat(places.artifacts) === undefined) files.mkdir(places.artifacts)
   withFile(files, places.lock, 'lock', (fd) => files.sync(fd))
   publish(files, places.state, encodeStateFile(source.state))
-  foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
+  foundFrom(site, places, source, { epoch: source.epoch + 1, floor: floorNow(), layout })
+}
+
+/** Which store lies there: STATE says it, or where that is lost a manifest or a log. */
+const storeAt = ({ files, places, dir }: Site): string | undefined => {
+  const present = looseStateFile(files, places.state)
+  if (present !== undefined) return present.store_id
+  requireOwnFolders(files, dir)
+  const told = [
+    ...manifestNumbers(namesIn(files, places.collections))
+      .map((number) => looseManifest(files, places.manifest(number))),
+    ...logEpochs(namesIn(files, places.wal)).map((epoch) => headerIn(files, places.log(epoch))),
+  ]
+  return told.find((one) => one !== undefined)?.store_id
 }
 
 const placeOver = async (
-  site: Site, source: Source, floor: number, layout: Layout,
+  site: Site, source: Source, floorNow: () => number, layout: Layout,
 ): Promise<string> => {
-  const { files, places, clock } = site
-  const present = looseStateFile(files, places.state)
-  if (present !== undefined && present.store_id !== source.state.store_id) {
+  const { files, places, clock, dir } = site
+  // A folder of somebody: taking the lock would write into a file of that name.
+  if (!isStateIn(files, places) && !isOwnState(files, dir)) refuseExisting(files, dir)
+  const present = storeAt(site) ?? source.state.store_id
+  if (present !== source.state.store_id) {
     throw fail.conflict('other_store', 'Another state lies at the place of the restore.', {
       next: 'Name another place with --state-dir.',
     })
@@ -281,7 +300,7 @@ const placeOver = async (
     await takeLock(lock, 'state restore', site)
     try {
       return await whileNobodyFolds(site, 'state restore', () =>
-        placeLocked(site, source, floor, layout))
+        placeLocked(site, source, floorNow(), layout))
     } finally {
       lock.give()
     }
@@ -295,6 +314,7 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
   requireOwnFolders(files, dir)
   ensureStateFolders(files, places)
   ensureDir(files, places.run)
+  settleVouched(site)
   const aside = putAside(site, 'restore', (folder) => {
     for (const name of ['wal', 'collections']) {
       copyTree(files, join(dir, name), join(folder, name), isSnapshotName)
@@ -366,12 +386,13 @@ const addMissing = (files: Files, from: string, to: string): void => {
   }
 }
 
-const rebase = async (options: RestoreOptions, revision: number): Promise<AnchorStatus> => {
+const rebase = async (options: RestoreOptions): Promise<AnchorStatus> => {
   // The old copy is in place by now: a stop may not keep it from coming into force revoked.
   const store = new FileStore({ ...options, signal: undefined, mode: 'write' })
   store.rebasing = true
   try {
-    await options.afterRestore?.(store, { anchorPolicyRevision: revision })
+    const { policyRevision: anchorPolicyRevision } = store.anchor()
+    await options.afterRestore?.(store, { anchorPolicyRevision })
     return store.anchor().status
   } finally {
     store.close()

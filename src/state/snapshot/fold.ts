@@ -22,7 +22,8 @@ import { dueMerges, levelOf } from '../segments/plan.js'
 import type { Segment } from '../segments/read-segment.js'
 import type { Row } from '../segments/row.js'
 import { scanRun } from '../segments/table.js'
-import { foundingLeftovers, lostFoundings } from './founding.js'
+import { keptAt, type StateFile } from '../state-file.js'
+import { foundingLeftovers, lostFoundings, stateIn } from './founding.js'
 import type { Generation } from './generation.js'
 import { letGo, loadNewest } from './load.js'
 import {
@@ -228,6 +229,15 @@ export const nextNumber = (files: Files, places: Places): number =>
   1 + Math.max(0, ...manifestNumbers(namesIn(files, places.collections)),
     ...lostFoundings(files, places).map(({ number }) => number))
 
+/**
+ * The copy of STATE, which tells as STATE does where the truth lies by now: a lost STATE is rebuilt
+ * from it, also that of a state that was taken back.
+ */
+const copyOfState = ({ files, places }: FoldPlace, copy: StateFile): StateFile => {
+  const now = stateIn(files, places)
+  return now === undefined ? copy : keptAt(copy, now.kept_in)
+}
+
 /** The manifest after what was done; the one before where nothing was. */
 const manifestOf = (
   place: FoldPlace, generation: Generation, number: number, work: Work,
@@ -243,6 +253,7 @@ const manifestOf = (
     chain,
     marks: generation.marks.filter((mark) => mark.sequence <= sequence).slice(-2),
     written_at: isoFromMs(place.clock.wallMs()),
+    state: copyOfState(place, manifest.state),
     next_run: work.nextRun,
     runs: work.runs,
     merges: work.merges,

@@ -64,14 +64,19 @@ export const firstManifest = (state: StateFile): Manifest => {
   }
 }
 
+/** STATE, where it is true. */
+export const stateIn = (files: Files, places: Places): StateFile | undefined => {
+  const bytes = unlessUntrue(() => readWhole(files, places.state, fileBytesMax.state))
+  return bytes === undefined ? undefined : decodeStateFile(bytes)
+}
+
 /** The founded manifest that a log names, from the copy beside it or from STATE. */
 const namedBy = (
   files: Files, places: Places, epoch: number, digest: string,
 ): Manifest | undefined => {
   const copy = looseManifest(files, places.founding(epoch))
   if (copy !== undefined && manifestDigest(copy) === digest) return copy
-  const bytes = unlessUntrue(() => readWhole(files, places.state, fileBytesMax.state))
-  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  const state = stateIn(files, places)
   const first = state === undefined ? undefined : firstManifest(state)
   return first !== undefined && manifestDigest(first) === digest ? first : undefined
 }

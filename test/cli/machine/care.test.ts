@@ -51,6 +51,22 @@ t.test('a lost STATE of the machine that shared a state is rebuilt as that of a 
   t.hasStrict((await at.json(['status'])).shared, { machine: 'one' })
 })
 
+t.test('a lost STATE of a state that was taken back is rebuilt as that of a directory', async (t) => {
+  const server = await startPostgres(t)
+  const at = await World.in(t)
+  must(await at.run(['init', '--shared', server.url, '--machine-name', 'one']))
+  must(await at.run(['login']))
+  must(await at.run(['goal', 'add', 'Read']))
+  must(await at.run(['state', 'unshare', '--yes']))
+  const path = join(at.place.stateDir, 'STATE')
+  const before = readFileSync(path)
+  rmSync(path)
+  must(await at.run(['state', 'repair']))
+  t.ok(readFileSync(path).equals(before))
+  must(await at.run(['goal', 'add', 'Write']))
+  t.notOk('shared' in (await at.json(['status'])))
+})
+
 t.test('a state whose sharing came to nothing is a directory still: repaired, put back and stopped as one', async (t) => {
   const at = await World.in(t).state({ owner: 'ada' }).session()
   must(await at.run(['state', 'backup', 'kept']))

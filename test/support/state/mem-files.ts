@@ -202,6 +202,7 @@ export class MemFiles implements Files {
 
   truncate(fd: number, size: number): void {
     const file = this.#file(fd)
+    this.freeLeft += Math.max(0, file.content.length - size)
     file.content = applyEdit(file.content, { size })
     file.pending.push({ size })
   }
