@@ -71,7 +71,7 @@ export const libraryFolder = (
   { home }: Pick<NamesPlaces, 'home'>, name: 'LaunchAgents' | 'Logs/sallyport',
 ): string => join(baseFolder({ env: {}, home }, 'XDG_CONFIG_HOME'), '..', 'Library', name)
 
-/** A path by what it leads to: two may lead to one. Of what is not there, the nearest part that is. */
+/** A path by what it leads to; of what is not there, the nearest part that is, and the rest. */
 export const realOf = (path: string): string => {
   try {
     return realpathSync(path)

@@ -6,7 +6,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { fail } from '../base/errors.js'
 import { thisPlatform } from '../base/platform/this-platform.js'
 import type { Carried } from '../base/told.js'
-import { baseFolder, baseFolderIfNamed, pathFrom, realOf, type BaseFolder } from '../base/user-folders.js'
+import {
+  baseFolder, baseFolderIfNamed, pathFrom, realOf, type BaseFolder,
+} from '../base/user-folders.js'
 import type { FoldersNamed } from '../fabric/names/look-up.js'
 import type { CliDeps } from './deps.js'
 import type { Globals } from './globals.js'

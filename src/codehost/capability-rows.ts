@@ -1,7 +1,8 @@
 /** Rows of the code host, for check, repair and restore; connections are governance's. */
 import type { CapabilityRows } from '../governance/capability.js'
+import { each } from '../state/each.js'
 import { collectionsOf } from '../state/history/spec.js'
-import type { HistorySpec } from '../state/types.js'
+import type { HistorySpec, View } from '../state/types.js'
 import { closureCollection } from './jobs/closed/closed-job-rows.js'
 import { verifyClosures } from './closure/verify-closures.js'
 import { exportedOfCodehost, operationsOfJobs } from './exported.js'
@@ -11,6 +12,15 @@ import { stageProblems } from './jobs/publication/stages.js'
 import { receiptCollection } from './jobs/receipt.js'
 import { jobCollection, standingCollection } from './jobs/job-rows.js'
 import { verifyJobs } from './jobs/verify-jobs.js'
+
+/** Sessions that jobs, their approvals and standing authorities name. */
+function* rootsOfCodehost(view: View): Generator<string, void, undefined> {
+  for (const { doc: { root, approval } } of each(view, jobCollection)) {
+    yield root
+    if (approval !== null) yield approval.root
+  }
+  for (const { doc } of each(view, standingCollection)) yield doc.root
+}
 
 /** Its collections, its histories among them. */
 export const codehostRows: CapabilityRows = {
@@ -25,4 +35,5 @@ export const codehostRows: CapabilityRows = {
   carry: carryJobs,
   narrowed: keepOccupied,
   lying: stageProblems,
+  rootsNamed: rootsOfCodehost,
 }

@@ -434,8 +434,8 @@ export class Committer {
   }
 
   /**
-   * Writes a record behind the last one. Where the disk takes a part of it only, that goes again: it
-   * may be the room that a stop needs. A whole one stays, which others may have read.
+   * Writes a record behind the last one. Where the disk takes a part of it only, that goes again:
+   * it may be the room that a stop needs. A whole one stays, which others may have read.
    */
   #write(fd: number, bytes: Buffer): void {
     const { files } = this.#at

@@ -3,6 +3,7 @@ import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
+import { jobCollection, standingCollection } from '../../src/codehost/jobs/job-rows.js'
 import { capabilities } from '../../src/fabric/capabilities.js'
 import { lookForOld, pruneState } from '../../src/fabric/prune/prune.js'
 import { namedRoots, pruneRootRows } from '../../src/fabric/prune/roots.js'
@@ -82,6 +83,41 @@ t.test('a session that a claim of the model route names stays', async (t) => {
   const named = namedRoots(rig.gov, rows, () => false)
   t.equal(await pruneRootRows(rig.gov, '2021-01-01T00:00:00.000Z', named), 1)
   t.strictSame(rig.view().all(collections.pastRoots).map(({ id }) => id), ['root_a'])
+})
+
+t.test('a session that a job of the code host, its approval or a standing authority names stays', async (t) => {
+  const rig = await agingWorld(t)
+  const sha = 'a'.repeat(64)
+  const at = '2026-11-24T12:00:00.000Z'
+  const consent = {
+    consent_id: 'con_x', binding_sha256: sha, revision: 1, policy_fence: 0, expires_at: at,
+  }
+  await rig.transact((tx) => {
+    tx.put(jobCollection, 'job_x', {
+      job_id: 'job_x', revision: 7, native_kind: 'codehost_followthrough_v1',
+      capability: 'work.codehost-followthrough.v1', state: 'approved', reason: null, owner: 'p',
+      root: 'root_a', goal_id: 'g', goal_revision: 1, connection_id: 'cnn_x', consent,
+      repository: 'octo-org/hello', repository_id: 7,
+      vault: { id: 'v', owner: 'p', name: 'n', updates: 1, sealed_sha256: sha, sha256: sha },
+      token_fingerprint: 'f', actions: ['issue.create'], authority_sha256: sha, input_sha256: sha,
+      run_sha256: null, idempotency_key: 'k', request_sha256: sha,
+      plan: { artifact_id: 'art_x', sha256: sha, effects: 1 }, preview_sha256: sha,
+      approval: {
+        kind: 'exact', preview_sha256: sha, root: 'root_b', consent_id: 'con_x',
+        consent_revision: 1, standing_id: null, producer: null, at, sha256: sha,
+      },
+      task_id: null, attempt: 0, fence: null, reserved: false, contacted: 0, created: 0,
+      remote: null, receipt_id: null, closed: null, created_at: at, updated_at: at,
+    })
+    tx.put(standingCollection, 'std_x', {
+      standing_id: 'std_x', connection_id: 'cnn_x', consent_id: 'con_x', owner: 'p',
+      root: 'root_c', actions: ['issue.create'], issued_at: at, expires_at: at, jobs_max: 1,
+      jobs: [],
+    })
+  })
+  const rows = await Promise.all(capabilities.map((one) => one.rows()))
+  const named = namedRoots(rig.gov, rows, () => false)
+  for (const id of ['root_a', 'root_b', 'root_c']) t.ok(named.has(id), id)
 })
 
 t.test('a session that a save names stays, however that save ended', async (t) => {

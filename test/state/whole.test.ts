@@ -559,6 +559,17 @@ t.test('a restore needs the key, a whole backup and the place of the same store'
     writeFileSync(places.state, state)
     t.notOk(existsSync(places.aside), 'nothing of it was touched')
   })
+  await t.test('a state without STATE, and a file in the place of a folder', async (t) => {
+    const { store: other } = await World.in(t).store()
+    cpSync(join(store.dir, '..', 'config'), join(other.dir, '..', 'config'), { recursive: true })
+    other.close()
+    unlinkSync(other.places.state)
+    rmSync(other.places.wal, { recursive: true })
+    writeFileSync(other.places.wal, '')
+    await t.rejects(restoreState({ ...placeOf(other), backup: to }), {
+      kind: 'damaged', code: 'folder_replaced',
+    })
+  })
   await t.test('a folder that is no state', async (t) => {
     const dir = join(store.dir, '..', 'somebody')
     mkdirSync(dir)

@@ -82,8 +82,8 @@ interface Source {
 }
 
 /**
- * Restores a backup; see `RestoreOptions`. `conflict`: `other_store`, `state_exists` where something
- * lies that is no state; `blocked`/`key_missing`.
+ * Restores a backup; see `RestoreOptions`. `conflict`: `other_store`, `state_exists` where what
+ * lies there is no state; `blocked`/`key_missing`.
  */
 export const restoreState = async (options: RestoreOptions): Promise<RestoreReport> => {
   const site = siteOf(options)
