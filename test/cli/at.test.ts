@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileLock } from '../../src/state/lock.js'
 import { systemClock } from '../../src/base/clock.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
+import { schedulers } from '../support/cli/schedulers.js'
 import { failure, must } from '../support/must.js'
 import type { Loose, Place, Ran, RunOptions, Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
@@ -377,10 +378,11 @@ t.test('every form and confirmation says which state it is about, where that has
 })
 
 t.test('timers hold the directories, so that a name which is forgotten or moved starts nothing else', async (t) => {
-  const { run, work, play, keys, folder } = await twoStates(t)
+  const { place, run, work, play, keys, folder } = await twoStates(t)
+  const { PATH } = schedulers(place, { systemd: false }).options.env
   for (const [name, dir] of [['work', work], ['play', play]] as const) {
     const { stderr } = await run(['timers', 'install', '--with', 'cron', '--at', name], {
-      env: { PATH: '/nowhere' }, terminal: { stdin: true, stdout: true }, answers: [false],
+      env: { PATH }, terminal: { stdin: true, stdout: true }, answers: [false],
     })
     const [line = ''] = stderr.split('\n').filter((one) => one.startsWith('* * '))
     t.match(line, `'--state-dir' '${dir}'`)
