@@ -11,6 +11,7 @@ import { findTask } from '../governance/board/place.js'
 import { getJob } from '../governance/board/visible-tasks.js'
 import type { CapabilityDecisions } from '../governance/capability.js'
 import type { Gov, Session } from '../governance/context.js'
+import { orUndefined } from '../governance/judge/fact.js'
 import { reviewOverrun } from '../governance/ledger/by-hand.js'
 import { findReservation } from '../governance/ledger/find-reservation.js'
 import { deploymentProfile } from '../governance/profile.js'
@@ -93,20 +94,13 @@ const requireAdoption = (gov: Gov, provider: AlphaProvider, tx: Tx, task: Task):
   }
 }
 
-/**
- * The receipt as the rows stand by now. Where a repair has lost rows that it needs, it alone is
- * lost: what a person decides about the money stands, and no older receipt says otherwise. Only an
- * answer that is there is read by the receipt that it has.
- */
-const renewReceipt = (gov: Gov, tx: Tx, now: string, task: Task): void => {
-  const job = tx.get(collections.jobs, task.job_id)
-  if (job === undefined) return
-  try {
+/** The receipt as the rows stand by now; false where a repair has lost rows that it needs. */
+const renewReceipt = (gov: Gov, tx: Tx, now: string, task: Task): boolean => {
+  if (findReservation(tx, task.operation_id) === undefined) return false
+  return orUndefined(() => {
     writeReceipt(tx, now, task, deploymentProfile(gov.store).provider)
-  } catch {
-    if (task.state === 'succeeded') return
-    tx.put(collections.jobs, job.job_id, { ...job, receipt: null, updated_at: now })
-  }
+    return true
+  }) ?? false
 }
 
 /**
@@ -149,6 +143,7 @@ const reviewHeldAnswer = async (
         subject: task.task_id, facts: { verdict: request.verdict },
       })
     }
+    // A rejection changes nothing that a receipt tells: where it cannot be renewed it stands.
     if (accepts) writeReceipt(tx, now, ended, provider)
     else renewReceipt(gov, tx, now, ended)
     return ended
@@ -169,7 +164,11 @@ export const alphaDecisions: CapabilityDecisions = {
   settledByHand: (gov, tx, now, { task_id: taskId }) => {
     const task = taskId === null ? undefined : findTask(tx, taskId)
     if (task?.kind !== alphaCapability) return
-    const had = tx.get(collections.jobs, task.job_id)?.receipt ?? null
-    if (had !== null) renewReceipt(gov, tx, now, task)
+    const job = tx.get(collections.jobs, task.job_id)
+    if (job === undefined || job.receipt === null || renewReceipt(gov, tx, now, task)) return
+    // What a person decided about the money stands, and no older receipt says otherwise. Only an
+    // answer that is there is read by the receipt that it has.
+    if (task.state === 'succeeded') return
+    tx.put(collections.jobs, job.job_id, { ...job, receipt: null, updated_at: now })
   },
 }

@@ -1,6 +1,7 @@
 /** An ask, for a receipt that others can check. */
 import { fail } from '../base/errors.js'
 import { wasContacted } from '../contact/routes.js'
+import { isOutstanding } from '../governance/board/states.js'
 import { getJob, requireOwnTask } from '../governance/board/visible-tasks.js'
 import { interruptedFacts } from '../governance/interrupted.js'
 import type { FindReceipted } from '../governance/receipted.js'
@@ -26,6 +27,11 @@ export const receiptedAsk: FindReceipted = (_gov, view, session, id) => {
     })
   }
   const receipt = receiptOf(getJob(view, task).receipt)
+  if (receipt === null && !isOutstanding(task.state) && mayHaveSent(view, task)) {
+    throw fail.conflict('no_receipt', 'Rows that the receipt of this task needs are lost.', {
+      next: 'Look at the state: `sallyport state check`.', details: { task_id: task.task_id },
+    })
+  }
   if (receipt === null || !mayHaveSent(view, task)) {
     throw fail.conflict('no_receipt', 'The question of this task was not sent, or is under way.', {
       next: `See \`sallyport task show ${task.task_id}\`.`, details: { task_id: task.task_id },

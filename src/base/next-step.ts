@@ -26,6 +26,7 @@ export const personCommands: readonly string[] = [
   'task review', 'task cancel', 'task close', 'gateway setup', 'shots setup',
   'shots reanalyze', 'shots clear-stale', 'ledger review', 'ledger settle', 'policy revoke',
   'session revoke', 'codehost connect', 'codehost mode', 'codehost consent', 'codehost approve',
+  'codehost publish',
   'codehost disconnect', 'alpha drop',
   'codehost close-capacity', 'codehost recover observe', 'codehost recover adopt',
   'codehost recover discard',

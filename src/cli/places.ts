@@ -69,8 +69,8 @@ export const apart = (places: Places): Places => {
     folded(`${inner}/`).startsWith(folded(`${outer}/`))
   if (isInside(configDir, stateDir) || isInside(realOf(configDir), realOf(stateDir))) {
     throw fail.rejected('keys_inside_state', 'The key folder must lie outside the state.', {
-      next: 'Name a folder that a copy of the state does not carry along, by --config-dir or '
-        + 'SALLYPORT_CONFIG_DIR.',
+      next: 'Move it to where a copy of the state does not carry it along, and name that place by '
+        + '--config-dir or SALLYPORT_CONFIG_DIR.',
     })
   }
   return places

@@ -3,11 +3,14 @@
  * every route first, then money and results, then what each capability says of itself. Reads rows
  * only. What waits is chosen first and cut then.
  */
+import { isoFromMs } from '../base/clock.js'
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
 import { listTasks, taskAccess } from '../governance/board/visible-tasks.js'
+import { canTakeOver } from '../governance/board/recover.js'
 import { costLiability } from '../governance/board/states.js'
 import { ownerOfKind, type Capability, type Registry } from '../governance/capability.js'
+import { orUndefined } from '../governance/judge/fact.js'
 import { answersFor } from '../governance/ledger/own.js'
 import { findReservation } from '../governance/ledger/find-reservation.js'
 import { policyStatus, type PolicyBlock } from '../governance/policy/policy-status.js'
@@ -15,6 +18,7 @@ import {
   collections, reservationsByOverrun, reservationsByState, tasksToReview, type Reservation,
   type Task,
 } from '../governance/rows.js'
+import { requireRootRow } from '../governance/session/live.js'
 import { pendingStops } from '../governance/stops/pending.js'
 import {
   grouped, someOf, type Looking, type OwnWaiting, type Some, type Waiting,
@@ -119,10 +123,20 @@ const resultsToReview = ({ view, session }: Looking): Some<Task> => {
   return { count: found.length, first: id === undefined ? undefined : view.get(spec, id) }
 }
 
-/** Results of a session that has ended are read once this one has taken them over. */
-const takeOver = ({ view, session }: Looking, first: Task | undefined): string | null =>
-  (session !== null && first !== undefined && taskAccess(view, session, first) === 'root_replaced'
-    ? 'sallyport task recover --all' : null)
+/**
+ * Results of a session that has ended are read once this one has taken them over. From one that
+ * lives nothing is taken without a person who names it.
+ */
+const takeOver = (
+  { gov: { clock }, view, session }: Looking, first: Task | undefined,
+): string | null => {
+  if (session === null || first === undefined) return null
+  if (taskAccess(view, session, first) !== 'root_replaced') return null
+  const now = isoFromMs(clock.wallMs())
+  const lives = orUndefined(() => requireRootRow(view, now, first.current_root)) !== undefined
+  return lives || !canTakeOver(view, session, first)
+    ? `sallyport task show ${first.task_id}` : 'sallyport task recover --all'
+}
 
 const blockedList = 'sallyport task list --state blocked'
 

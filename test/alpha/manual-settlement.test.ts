@@ -105,6 +105,8 @@ for (const [what, lose] of Object.entries(losses)) {
       if (what === 'task') return
       if (what === 'question') {
         t.equal(getJob(rig.view(), task).receipt, null, 'no receipt says that it is unknown')
+        const { code, message } = (await rig.run(['receipt', 'export', id, '--json'])).error()
+        t.strictSame([code, /are lost/.test(message)], ['no_receipt', true], 'nor that it was unsent')
       }
       t.hasStrict(must(await rig.run(['task', 'close', id, '--json'])).json(), { state: 'failed' })
     })
@@ -113,9 +115,14 @@ for (const [what, lose] of Object.entries(losses)) {
     async (t) => {
       const { rig, task } = await asked(t, 'billing_overrun')
       await rig.transact((tx) => lose(tx, task))
+      const before = what === 'question' ? getJob(rig.view(), task).receipt : null
       must(await rig.run(['ledger', 'review', task.operation_id, '--reject']))
       t.equal(findReservation(rig.view(), task.operation_id)?.overrun, 'rejected')
       if (what !== 'task') t.hasStrict(newestTask(rig), { state: 'failed' })
+      if (what === 'question') {
+        t.ok(before)
+        t.strictSame(getJob(rig.view(), newestTask(rig)).receipt, before, 'what was told stands')
+      }
       checkLedger(t, rig)
     })
 }
@@ -156,7 +163,10 @@ t.test('A-127 an answer whose charge is lost is rejected, and never accepted', a
   await rig.transact((tx) => tx.remove(collections.openReservations, operation))
   const review = (verdict: string) => rig.run(['task', 'review', task, verdict, '--json'])
   t.equal((await review('--accept-overrun')).error().code, 'reservation_not_found')
+  const { receipt } = getJob(rig.view(), newestTask(rig))
   t.hasStrict(must(await review('--reject')).json(), { state: 'failed' })
+  t.ok(receipt)
+  t.strictSame(getJob(rig.view(), newestTask(rig)).receipt, receipt, 'the amount is still told')
   t.equal((await rig.run(['alpha', 'output', task])).status, 5)
 })
 

@@ -225,7 +225,7 @@ t.test('every command that is told means the state of its line, wherever it is t
   }
 })
 
-const saysYes = /^--(?:acknowledge|accept|approve$|release|consent$|yes$|void-answers|standing)/
+const saysYes = /^--(?:acknowledge|accept|approve$|release|consent$|yes$|void-answers|standing|preview-digest)/
 
 t.test('no next step says yes by itself, and what would say yes needs a person', async (t) => {
   for (const line of lines.keys()) {

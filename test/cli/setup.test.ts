@@ -9,6 +9,7 @@ import {
   columns, converse, keys, needsScript, type Ended, type Step,
 } from '../support/cli/pseudo-terminal.js'
 import { schedulers } from '../support/cli/schedulers.js'
+import { must } from '../support/must.js'
 import { sha256 } from '../support/sha256.js'
 import { t } from '../support/tests-in-slices.js'
 import { until } from '../support/until.js'
@@ -64,6 +65,11 @@ t.test('Enter through `setup` changes nothing where all is set up, and tells it 
     t.match(again.shown, told)
   }
   t.match(again.shown, 'Nothing was saved.')
+  must(await world.run(['logout']))
+  const nextDay = await converse(t, world, 'setup', [
+    yes('Log in'), yes('Go through what is done'), enterAt('Change limits, key'),
+  ])
+  t.equal(nextDay.status, 0, nextDay.shown)
 })
 
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })

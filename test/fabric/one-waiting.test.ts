@@ -1,5 +1,5 @@
 /** What waits, what was spent and what a row of a capability says: one answer at every face. */
-import { mkdirSync, renameSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import type { Test } from 'tap'
 import type { Loose } from '../world/place.js'
 import type { Images } from '../world/images.js'
@@ -311,4 +311,9 @@ t.test('a result of a session that has ended is led to what takes it over, not t
   t.strictSame(await told(), ['sallyport task recover --all'])
   must(await world.run(['task', 'recover', '--all']))
   t.strictSame(await told(), [reads])
+  must(await world.run(['login', '--json', '--token-file', 'other.token']))
+  const other = { env: { SALLYPORT_SESSION: readFileSync(world.place.path('other.token'), 'utf8') } }
+  const seen = (await world.json(['status'], other)).waiting
+    .find(({ what }: Waiting) => what === 'review')
+  t.match(seen.command, /^sallyport task show task_/, 'nothing is taken from a session that lives')
 })

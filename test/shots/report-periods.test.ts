@@ -126,7 +126,9 @@ t.test('pages in a folder have stable names and lead to each other: what is ther
   const again = await page('screenshots-2026-11-20.html', '--day', '2026-11-20')
   t.strictSame(linksOf(again), ['./screenshots-2026-11-21.html', './screenshots-2026-W47.html'])
   t.notMatch(again, 'works once')
-  t.equal((await report('--day', '2026-11-20', '--html', 'pages')).error().code, 'file_exists')
+  const taken = (await report('--day', '2026-11-20', '--html', 'pages')).error()
+  t.strictSame([taken.code, /Name a file for a new one/.test(taken.hint ?? '')],
+    ['file_exists', true])
   t.equal((await report('--since', '2026-11-20', '--html', 'pages')).error().code, 'file_exists',
     'a period without a name has no file there')
   const ran = await report('--day', '2026-11-20', '--html', 'other.html')

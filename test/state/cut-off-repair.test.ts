@@ -89,4 +89,8 @@ t.test('a backup takes along what a cut off repair lost, until that has had its 
   const later = world.place.path('later')
   await backupState(again(t, store, 'write'), later)
   t.notOk(existsSync(join(later, 'state', 'aside')))
+  t.equal(unsettledFolder(store.dir, nodeFiles), undefined, 'here it has had them')
+  await restoreState({ ...placeOf(store), backup, specs })
+  t.hasStrict(formerStates(store.dir, store.storeId).filter(({ holes }) => holes.length > 0),
+    [{ settled: false }], 'and not in what the backup holds')
 })

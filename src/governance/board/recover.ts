@@ -89,6 +89,10 @@ const movable = (view: View, current: Session, task: Task): Move | null => {
   }
 }
 
+/** Whether `task recover --all` would take it over. */
+export const canTakeOver = (view: View, current: Session, task: Task): boolean =>
+  movable(view, current, task) !== null
+
 /** Most that one act writes: a task counts as eight, and each of its earlier recoveries as one. */
 const actWeightMax = 16_000
 const taskWeight = 8

@@ -63,20 +63,21 @@ export interface PageWanted {
   readonly name: string | null
 }
 
-const fileExists = (): SallyportError =>
+const fileExists = (isInFolder = false): SallyportError =>
   fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
-    next: 'Name another one. With `--day today` a folder takes a page of each day.',
+    next: isInFolder ? 'The folder has this page already. Name a file for a new one.'
+      : 'Name another one. With `--day today` a folder takes a page of each day.',
   })
 
 /** Throws `conflict` `file_exists` where the name is taken: before anything is paid for a page. */
-const requireFree = (path: string): void => {
+const requireFree = (path: string, isInFolder: boolean): void => {
   let found
   try {
     found = lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
     throw notWritten(error)
   }
-  if (found !== undefined) throw fileExists()
+  if (found !== undefined) throw fileExists(isInFolder)
 }
 
 /**
@@ -110,7 +111,7 @@ export const reportPath = (
     )
   }
   const free = join(folder, basename(wanted))
-  requireFree(free)
+  requireFree(free, wanted !== asked)
   return free
 }
 

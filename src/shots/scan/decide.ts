@@ -13,7 +13,7 @@ import type { IgnoredHere } from '../source/ignored.js'
 import { capturedAtOf } from './captured-at.js'
 import { gate, type GateDecision } from './gate.js'
 import { needsReading, standsForOthers } from './needs-reading.js'
-import { quarterOf, seenAgain } from './run.js'
+import { gapBefore, quarterOf, seenAgain } from './run.js'
 import { isSameFile } from './same-file.js'
 import type { Representative, TakenFile } from './types.js'
 
@@ -76,12 +76,16 @@ const pathsWith = (row: Observation, taken: TakenFile): Observation['paths'] => 
   return [...kept, { name: taken.name, modified_at: taken.capturedAt }]
 }
 
-/** A new file of a picture that stands: what stands still goes on being recorded. */
+/**
+ * A new file of a picture that stands: what stands still goes on being recorded. Behind a gap nobody
+ * saw what was on the screen, and a clock that was ahead says nothing.
+ */
 const stillStanding = (
-  row: Observation, taken: TakenFile, { seen, representative }: Loaded,
+  row: Observation, taken: TakenFile, { seen, representative, refreshMs }: Loaded,
 ): Observation => {
   const stands = representative?.row.observation_id === row.observation_id
-  return stands && seen === undefined ? seenAgain(row, taken) : row
+  const goesOn = !taken.inFuture && gapBefore(row, taken) < refreshMs
+  return stands && seen === undefined && goesOn ? seenAgain(row, taken) : row
 }
 
 const duplicateOf = (row: Observation, taken: TakenFile, loaded: Loaded): Decision => {

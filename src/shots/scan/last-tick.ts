@@ -5,7 +5,7 @@
 import {
   mkdirSync, opendirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import type { ShotsContext } from '../context.js'
 import { folderProblem } from '../source/folder.js'
@@ -18,8 +18,8 @@ const shape = v.strictObject({
   /** Images that lay in the folder, and when the newest of them was written. */
   images: v.optional(v.number()),
   newest_at: v.optional(v.nullable(v.pipe(v.string(), v.isoTimestamp()))),
-  /** Number of the disk on which the folder lay when images were last seen in it. */
-  disk: v.optional(v.string()),
+  /** Where the disk of the folder was mounted when images were last seen in it. */
+  mount: v.optional(v.string()),
 })
 /** The newest look at a folder, whatever it found. */
 export type LastTick = v.InferOutput<typeof shape>
@@ -27,10 +27,10 @@ export type LastTick = v.InferOutput<typeof shape>
 const pathOf = (runDir: string, folderDigest: string): string =>
   join(scanRunDir(runDir), `tick-${folderDigest}.json`)
 
-/** Keeps it, and the disk of before where it names none; a disk that takes no byte loses it. */
+/** Keeps it, and the mount of before where it names none; a disk that takes no byte loses it. */
 export const writeLastTick = (runDir: string, folderDigest: string, told: LastTick): void => {
-  const disk = told.disk ?? readLastTick(runDir, folderDigest)?.disk
-  const tick: LastTick = { ...told, ...(disk === undefined ? {} : { disk }) }
+  const mount = told.mount ?? readLastTick(runDir, folderDigest)?.mount
+  const tick: LastTick = { ...told, ...(mount === undefined ? {} : { mount }) }
   const path = pathOf(runDir, folderDigest)
   const fresh = `${path}.${process.pid}`
   try {
@@ -53,10 +53,16 @@ export const readLastTick = (runDir: string, folderDigest: string): LastTick | n
   }
 }
 
-/** The number of a folder's disk; null where it is not there. */
-export const diskOf = (folder: string): string | null => {
-  const found = statSync(folder, { throwIfNoEntry: false })
-  return found === undefined ? null : String(found.dev)
+/**
+ * Where a folder's disk is mounted: the highest folder above it that lies on the same one; null
+ * where it is not there. The number of a disk is another one after each boot, the place is not.
+ */
+export const mountOf = (folder: string): string | null => {
+  const dev = statSync(folder, { throwIfNoEntry: false })?.dev
+  if (dev === undefined) return null
+  const up = dirname(folder)
+  const goesUp = up !== folder && statSync(up, { throwIfNoEntry: false })?.dev === dev
+  return goesUp ? mountOf(up) : folder
 }
 
 const isEmpty = (folder: string): boolean => {
@@ -79,8 +85,8 @@ export const folderProblemNow = (
 ): string | null => {
   const problem = folderProblem(folder)
   if (problem !== null) return problem
-  const before = readLastTick(gov.store.runDir, folderDigest)?.disk
-  if (before === undefined || before === diskOf(folder)) return null
+  const before = readLastTick(gov.store.runDir, folderDigest)?.mount
+  if (before === undefined || before === mountOf(folder)) return null
   try {
     return isEmpty(folder) ? 'folder_unmounted' : null
   } catch {

@@ -66,6 +66,10 @@ export const seenAgain = <R extends RunHolder>(row: R, taken: TakenFile): R => {
   return { ...row, screenshot_visual_run: { ...run, last_seen: lastSeen } }
 }
 
+/** How long after the last image of its run this one is, milliseconds. */
+export const gapBefore = (row: RunHolder, taken: TakenFile): number =>
+  msFromIso(taken.capturedAt) - msFromIso(runOf(row).last_seen)
+
 /** How long the run would be with this image in it, milliseconds. */
 export const lengthWith = (row: RunHolder, taken: TakenFile): number => {
   const run = runOf(row)

@@ -26,7 +26,7 @@ import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
 import { bindingOf, writeKnownIndex } from './known-index.js'
-import { diskOf, writeLastTick } from './last-tick.js'
+import { mountOf, writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'
 import { openPass, type OpenPass, type ScanOptions } from './open-pass.js'
@@ -285,9 +285,9 @@ class Scan {
     const status = this.#degraded() === null ? 'ok' : 'degraded'
     const at = isoFromMs(clock.wallMs())
     const { count: images, newestMs } = listing
-    const disk = images === 0 ? null : diskOf(folder)
+    const mount = images === 0 ? null : mountOf(folder)
     writeLastTick(store.runDir, folderDigest, {
-      ...(disk === null ? {} : { disk }), at, status, scanned: scannedOf(this.#tally), images,
+      ...(mount === null ? {} : { mount }), at, status, scanned: scannedOf(this.#tally), images,
       newest_at: newestMs === null ? null : isoWithin(Math.floor(newestMs)),
     })
   }

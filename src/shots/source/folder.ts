@@ -256,7 +256,9 @@ export const folderFailure = (problem: string, source: FolderSource | null): Sal
   fail.rejected(problem, `${source === null ? 'The screenshot folder' : sourceTexts[source]} ${
     problemTexts[problem] ?? 'cannot be used'}.`, {
     reason: problem,
-    next: source === 'default'
+    next: problem === 'folder_unmounted'
+      ? 'Mount that disk. Where the folder is another one by now, an image in it ends this.'
+      : source === 'default'
       ? 'Make the folder, or name another: `sallyport shots setup --folder DIR`.'
       : 'Look at what is in force: `sallyport shots status`.',
     details: { source },

@@ -1,6 +1,6 @@
 /** Former states that repairs and restores have put aside, as far as each can still be read. */
 import { basename, join } from 'node:path'
-import { nodeFiles, publish, type Files } from '../files.js'
+import { nodeFiles, publish, syncDir, type Files } from '../files.js'
 import { epochText, placesOf, type Places } from '../paths.js'
 import { readFormer, type Former } from './former.js'
 
@@ -103,4 +103,17 @@ export const settleFolder = (files: Files, path: string): void => {
 /** Writes down that everything of the former states has been carried over. May run twice. */
 export const settleFormers = (dir: string, files: Files = nodeFiles): void => {
   for (const path of formerFolders(dir, files)) settleFolder(files, path)
+}
+
+/**
+ * Takes back what was said of former states that a backup at `root` brings along: it was carried
+ * over into another generation than the one that is put back.
+ */
+export const unsettleFrom = (root: string, dir: string, files: Files): void => {
+  for (const one of unsettledFolders(root, files)) {
+    const folder = join(dir, 'aside', basename(one))
+    if (files.stat(join(folder, settledName)) === undefined) continue
+    files.unlink(join(folder, settledName))
+    syncDir(files, folder)
+  }
 }

@@ -7,6 +7,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { readAnchor } from '../anchor.js'
+import { unsettleFrom } from './aside.js'
 import { verifyBackup, type BackupFacts } from './backup.js'
 import { copyFile, copyTree, digestFile, filesBelow, placeCopy } from './copy.js'
 import {
@@ -330,6 +331,7 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
       restoreArtifacts(files, join(source.root, name), places.artifacts, aside)
     } else addMissing(files, join(source.root, name), join(dir, name))
   }
+  unsettleFrom(source.root, dir, files)
   forgetArrivals(files, dir)
   publish(files, places.state, encodeStateFile(source.state))
   const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0

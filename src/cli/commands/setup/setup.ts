@@ -96,11 +96,6 @@ const linesOf = (deps: VerbDeps, { words, needs }: Offer): Lines =>
 const isChangeable = ({ again }: Talk, { done, possible }: StepStatus): boolean =>
   done && possible && again !== null
 
-/** Asked once, so that a person who is led further is not asked about all that stands. */
-const goesThroughDone = async (prompter: Prompter, { steps }: Look): Promise<boolean> =>
-  talks.some((talk) => isChangeable(talk, steps[talk.step]))
-    && await prompter.confirm('Go through what is done, too')
-
 /** The answer that a person wants; null where they leave the step as it is. */
 const wanted = async (
   prompter: Prompter, talk: Talk, status: StepStatus, throughDone: boolean,
@@ -215,11 +210,15 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
       throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
     }
   }
-  const throughDone = await orLeft(() => goesThroughDone(prompter, look))
+  // Asked once, so that a person who is led further is not asked about all that stands.
+  let throughDone: boolean | null = null
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
     deps.note(`\n${stepLine(talk, standing, look)}`)
-    const offer = await wanted(prompter, talk, standing, throughDone)
+    if (isChangeable(talk, standing)) {
+      throughDone ??= await prompter.confirm('Go through what is done, too')
+    }
+    const offer = await wanted(prompter, talk, standing, throughDone ?? false)
     if (offer === null) return
     const lines = linesOf(deps, offer)
     if (!talk.isForm) tellTyped(deps, lines)
@@ -251,7 +250,7 @@ export const setup = verb(setupContract, {
     + 'questions, the gateway. Then it asks for the folder of screenshots and what may leave it, '
     + 'the proof, timers. A rehearsal starts the sandbox in the background and fills in its keys '
     + 'and models. Each step runs a command that it tells, so next time you can type it. Enter '
-    + 'leaves a step as it is. What is done is told; one question at the beginning opens it again. '
+    + 'leaves a step as it is. What is done is told; one question opens it again. '
     + 'Ctrl-C leaves what was saved by then.',
   examples: ['$ sallyport setup'],
   session: 'none',
