@@ -312,8 +312,8 @@ t.test('a result of a session that has ended is led to what takes it over, not t
   must(await world.run(['task', 'recover', '--all']))
   t.strictSame(await told(), [reads])
   must(await world.run(['login', '--json', '--token-file', 'other.token']))
-  const other = { env: { SALLYPORT_SESSION: readFileSync(world.place.path('other.token'), 'utf8') } }
-  const seen = (await world.json(['status'], other)).waiting
+  const session = readFileSync(world.place.path('other.token'), 'utf8').trim()
+  const seen = (await world.json(['status'], { env: { SALLYPORT_SESSION: session } })).waiting
     .find(({ what }: Waiting) => what === 'review')
   t.match(seen.command, /^sallyport task show task_/, 'nothing is taken from a session that lives')
 })
