@@ -77,8 +77,8 @@ const pathsWith = (row: Observation, taken: TakenFile): Observation['paths'] => 
 }
 
 /**
- * A new file of a picture that stands: what stands still goes on being recorded. Behind a gap nobody
- * saw what was on the screen, and a clock that was ahead says nothing.
+ * A new file of a picture that stands: what stands still goes on being recorded. Behind a gap
+ * nobody saw what was on the screen, and a clock that was ahead says nothing.
  */
 const stillStanding = (
   row: Observation, taken: TakenFile, { seen, representative, refreshMs }: Loaded,
