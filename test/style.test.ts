@@ -93,8 +93,8 @@ t.test('a store is asked for what it keeps, and by few for where that lies', asy
       'src/edge/interrupted-uploads.ts',
     ],
     'what this machine found in its image folders': [
-      'src/shots/last-runs.ts', 'src/shots/scan/last-tick.ts', 'src/shots/scan/open-pass.ts',
-      'src/shots/scan/scan.ts', 'src/shots/status/analysis.ts',
+      'src/shots/last-runs.ts', 'src/shots/scan/open-pass.ts', 'src/shots/scan/scan.ts',
+      'src/shots/scan/unmounted.ts', 'src/shots/status/analysis.ts',
     ],
     'how the lock of this directory is had': [
       'src/governance/policy/policy-status.ts', 'src/shots/locked.ts',

@@ -80,7 +80,6 @@ const dollars = (name: string, text: string, { min, max }: Range): number => {
     ? `Flag ${name} must be an amount such as 5.00usd, with at most six decimals.`
     : `Flag ${name} must be an amount from ${limits}.`, {
     details: { field: name, rule: 'money', min_microusd: min, max_microusd: max },
-    next: 'Write the dollars, then usd, without a blank between them.',
   })
 }
 

@@ -95,7 +95,7 @@ const asked = async (
 }
 
 for (const [what, lose] of Object.entries(losses)) {
-  t.test(`A-089 A-124 where the ${what} of an ask is lost its charge is settled all the same, and the task is closed`,
+  t.test(`where the ${what} of an ask is lost its charge is settled all the same, and the task is closed`,
     async (t) => {
       const { rig, task } = await asked(t, 'billing_status_500')
       await rig.transact((tx) => lose(tx, task))
@@ -127,7 +127,7 @@ for (const [what, lose] of Object.entries(losses)) {
     })
 }
 
-t.test('A-089 a settlement that no receipt can be built for takes no answer out of reach', async (t) => {
+t.test('a settlement that no receipt can be built for takes no answer out of reach', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   must(await rig.ask())
   const task = newestTask(rig)
@@ -140,7 +140,7 @@ t.test('A-089 a settlement that no receipt can be built for takes no answer out 
   must(await rig.run(['alpha', 'output', task.task_id]))
 })
 
-t.test('A-089 A-124 a task whose charge is lost is closed once what was unread is settled', async (t) => {
+t.test('a task whose charge is lost is closed once what was unread is settled', async (t) => {
   const { rig, task: { task_id: task, operation_id: operation } } =
     await asked(t, 'billing_status_500')
   await rig.transact((tx, now) => {

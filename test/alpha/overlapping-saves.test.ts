@@ -55,7 +55,7 @@ const checkUndone = async (t: Test, rig: AlphaWorld): Promise<void> => {
   must(await rig.ask())
 }
 
-t.test('A-083 A-190 A-191 a save that only stops something and fails brings no ceiling of another save into force',
+t.test('A-083 A-190 a save that only stops something and fails brings no ceiling of another save into force',
   async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha()
     writeFileSync(rig.place.path('key-2'), 'MARK-KEY-another\n')
@@ -80,7 +80,7 @@ t.test('A-083 A-190 A-191 a save that only stops something and fails brings no c
     await checkUndone(t, rig)
   })
 
-t.test('A-083 A-190 A-191 nor does the recovery of both', async (t) => {
+t.test('A-083 A-190 nor does the recovery of both', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   writeFileSync(rig.place.path('key-2'), 'MARK-KEY-another\n')
   const killed = (argv: string[], step: string) =>

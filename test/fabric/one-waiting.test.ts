@@ -14,6 +14,7 @@ import { newId } from '../../src/base/ids.js'
 import { capabilities } from '../../src/fabric/capabilities.js'
 import { waitingOf } from '../../src/fabric/waiting.js'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
+import { newestTask } from '../support/board.js'
 import { hour, movedClock } from '../support/clock.js'
 import { connectionOf, type Working } from '../support/codehost/working.js'
 import { must } from '../support/must.js'
@@ -309,6 +310,9 @@ t.test('a result of a session that has ended is led to what takes it over, not t
   must(await world.run(['logout']))
   must(await world.run(['login']))
   t.strictSame(await told(), ['sallyport task recover --all'])
+  const { task_id: id, goal_id: goal } = newestTask(world)
+  const explained = async () => (await world.json(['explain', id])).rows[0].next
+  t.strictSame(await explained(), [`sallyport task recover ${id}`, `sallyport task show ${id}`])
   must(await world.run(['task', 'recover', '--all']))
   t.strictSame(await told(), [reads])
   must(await world.run(['login', '--json', '--token-file', 'other.token']))
@@ -316,4 +320,9 @@ t.test('a result of a session that has ended is led to what takes it over, not t
   const seen = (await world.json(['status'], { env: { SALLYPORT_SESSION: session } })).waiting
     .find(({ what }: Waiting) => what === 'review')
   t.match(seen.command, /^sallyport task show task_/, 'nothing is taken from a session that lives')
+  must(await world.run(['logout']))
+  must(await world.run(['login']))
+  await world.transact((tx) => tx.remove(collections.goals, goal))
+  t.strictSame([await told(), await explained()],
+    [[`sallyport task show ${id}`], [`sallyport task show ${id}`]], 'nobody can take it over')
 })

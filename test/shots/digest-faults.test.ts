@@ -80,7 +80,7 @@ t.test('races', async (t) => {
     t.equal(episode?.revision, 2)
   })
 
-  await t.test('S-105 S-106 what comes into a window while a tick buys the one before is in its text', async (t) => {
+  await t.test('what comes into a window while a tick buys the one before is in its text', async (t) => {
     await world.analysed({ name: 'e.png', at: moment(9, 1) }, { name: 'f.png', at: moment(8, 1) })
     let isLate = true
     const ran = await world.run(['shots', 'digest', '--json'], {

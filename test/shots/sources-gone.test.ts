@@ -42,7 +42,7 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
   checkLedger(t, world)
 })
 
-t.test('S-154 where an empty mount point is left of the disk that the images lay on, none of them counts as gone', async (t) => {
+t.test('where an empty mount point is left of the disk that the images lay on, none of them counts as gone', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png'))
   const scan = () => world.run(['shots', 'scan', '--json'])

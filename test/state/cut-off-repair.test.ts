@@ -1,9 +1,10 @@
 /** A repair that ended behind its loss, before that had its consequences: the next one tells it. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { formerStates, settleFormers, unsettledFolder } from '../../src/state/care/aside.js'
 import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
+import type { FileStore } from '../../src/state/file-store.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
 import type { Store } from '../../src/state/types.js'
@@ -13,12 +14,8 @@ import { recordsOf } from '../support/state/places-of-damage.js'
 import { numbers, again, placeOf, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
-const onLoss = (store: Store): Promise<void> => store.transact('loss', (tx) => tx.mark())
-
-t.test('what a repair lost that ended before it could say so is told by the next one, once', async (t) => {
-  const { store } = await World.in(t).store()
-  for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
-  store.close()
+/** Damages the second record, and repairs that up to where the process ends before its hook. */
+const cutOff = async (t: Test, store: FileStore) => {
   const log = store.places.log(1)
   const bytes = readFileSync(log)
   const at = recordsOf(log)[1]?.start ?? 0
@@ -27,6 +24,16 @@ t.test('what a repair lost that ended before it could say so is told by the next
   const repair = (hook: (one: Store) => Promise<void>) =>
     repairState({ ...placeOf(store), specs, onLoss: hook })
   await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
+  return repair
+}
+
+const onLoss = (store: Store): Promise<void> => store.transact('loss', (tx) => tx.mark())
+
+t.test('what a repair lost that ended before it could say so is told by the next one, once', async (t) => {
+  const { store } = await World.in(t).store()
+  for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
+  store.close()
+  const repair = await cutOff(t, store)
   t.hasStrict(await repairState({ ...placeOf(store), specs }), { loss: { records_after: 1 } })
   t.not(unsettledFolder(store.dir, nodeFiles), undefined, 'nothing has come of it yet')
   const key = readFileSync(store.keyPlaces.key)
@@ -51,14 +58,7 @@ t.test('a copy of before that moved the anchor on by one mark does not hide what
   store.close()
   const before = world.place.path('before')
   cpSync(store.dir, before, { recursive: true })
-  const log = store.places.log(1)
-  const bytes = readFileSync(log)
-  const at = recordsOf(log)[1]?.start ?? 0
-  bytes.fill(0, at + 50, at + 80)
-  writeFileSync(log, bytes)
-  const repair = (hook: (one: Store) => Promise<void>) =>
-    repairState({ ...placeOf(store), specs, onLoss: hook })
-  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
+  const repair = await cutOff(t, store)
   const old = openStore({ ...placeOf(store), dir: before, mode: 'write' })
   await old.transact('mark', (tx) => tx.mark())
   t.equal(old.anchor().status, 'ok')
@@ -72,14 +72,7 @@ t.test('a backup takes along what a cut off repair lost, until that has had its 
   const { store } = world
   for (const [n, id] of ['a', 'b', 'c'].entries()) await put(store, id, n)
   store.close()
-  const log = store.places.log(1)
-  const bytes = readFileSync(log)
-  const at = recordsOf(log)[1]?.start ?? 0
-  bytes.fill(0, at + 50, at + 80)
-  writeFileSync(log, bytes)
-  const repair = (hook: (one: Store) => Promise<void>) =>
-    repairState({ ...placeOf(store), specs, onLoss: hook })
-  await t.rejects(repair(() => Promise.reject(new TypeError('the process ends'))), /process ends/)
+  const repair = await cutOff(t, store)
   const backup = world.place.path('backup')
   await backupState(again(t, store, 'write'), backup)
   const dir = world.place.path('elsewhere')

@@ -3,7 +3,7 @@
  * out of rows of one view, and the one record that writes it.
  */
 import { digestOf } from '../../base/canonical.js'
-import { fail, SallyportError } from '../../base/errors.js'
+import { fail } from '../../base/errors.js'
 import { registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { findIdempotent } from '../../governance/board/admit.js'
@@ -42,20 +42,6 @@ const keyTaken = (own: string | null) => fail.conflict(
   },
 )
 
-/** Of a key of lost records nobody knows whether its job was sent. */
-const orKeySpent = <T>(read: () => T): T => {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof SallyportError) || error.code !== 'idempotency_key_spent') throw error
-    throw fail.conflict('idempotency_key_spent', error.message, {
-      next: 'It may have been sent: look on the host first. If it is not there, leave the key out '
-        + 'to ask anew.',
-      cause: error,
-    })
-  }
-}
-
 /** The job that this key and request have made before; null where the key is new (C-283). */
 export const replayed = (
   view: View, session: Session, { kind, key, digest }: RequestKey,
@@ -66,8 +52,9 @@ export const replayed = (
     if (isOwn && found.doc.request_sha256 === digest) return found.doc
     throw keyTaken(isOwn ? found.doc.job_id : null)
   }
-  const task = orKeySpent(() => findIdempotent(view, session, { kind, key, requestDigest: digest }))
-  if (task !== null) throw keyTaken(null)
+  if (findIdempotent(view, session, { kind, key, requestDigest: digest }) !== null) {
+    throw keyTaken(null)
+  }
   return null
 }
 

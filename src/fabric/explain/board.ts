@@ -2,7 +2,9 @@
 import { msOfUuid7 } from '../../base/ids.js'
 import { isoFromMs } from '../../base/clock.js'
 import { findTask } from '../../governance/board/place.js'
+import { canTakeOver } from '../../governance/board/recover.js'
 import { costLiability, isOutstanding } from '../../governance/board/states.js'
+import { taskAccess } from '../../governance/board/visible-tasks.js'
 import { ownerOfKind, type Registry } from '../../governance/capability.js'
 import {
   eventsOf, idsOf, isOwn, type Explained, type ExplainedKind, type ExplainedKinds,
@@ -49,16 +51,24 @@ const stepsOf = (view: View, { task_id: id, operation_id: op, state, blocked }: 
   return blocked?.kind === costLiability ? [`task close ${id}`] : []
 }
 
-const nextOf = (view: View, task: Task, registry: Registry): readonly string[] => {
-  const read = ownerOfKind(registry, task.kind)?.reads?.(task.task_id)
+/** What is done with a result; one of another session has to be taken over first. */
+const resultSteps = ({ view, session }: ExplainSite, task: Task, registry: Registry) => {
+  const { task_id: id } = task
+  if (task.state !== 'succeeded') return []
+  if (taskAccess(view, session, task) === 'root_replaced') {
+    return canTakeOver(view, session, task) ? [`task recover ${id}`] : []
+  }
+  const read = ownerOfKind(registry, task.kind)?.reads?.(id)
   return [
-    ...stepsOf(view, task),
-    ...(task.state === 'succeeded' && read !== undefined ? [read] : []),
-    ...(task.state === 'succeeded' && task.review === 'pending'
-      ? ['--approve', '--reject'].map((verdict) => `task review ${task.task_id} ${verdict}`) : []),
-    `task show ${task.task_id}`,
-  ].map((line) => `sallyport ${line}`)
+    ...(read === undefined ? [] : [read]),
+    ...(task.review === 'pending'
+      ? ['--approve', '--reject'].map((verdict) => `task review ${id} ${verdict}`) : []),
+  ]
 }
+
+const nextOf = (site: ExplainSite, task: Task, registry: Registry): readonly string[] => [
+  ...stepsOf(site.view, task), ...resultSteps(site, task, registry), `task show ${task.task_id}`,
+].map((line) => `sallyport ${line}`)
 
 const explainTask = (registry: Registry) => (site: ExplainSite, task: Task): Explained => {
   const { view } = site
@@ -77,7 +87,7 @@ const explainTask = (registry: Registry) => (site: ExplainSite, task: Task): Exp
       [task.created_at, 'admitted'], [task.cancel_requested_at, 'cancel asked for'],
       ...task.recovered.map(({ at }) => [at, 'taken over'] as const),
       [task.done_at, 'done'], [task.updated_at, `last changed, ${task.state}`]),
-    next: nextOf(view, task, registry),
+    next: nextOf(site, task, registry),
   }
 }
 

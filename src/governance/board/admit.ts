@@ -57,7 +57,7 @@ export interface Admitted {
 const requireIdempotencyKey = (key: string): string => {
   if (isUuid(key)) return key.toLowerCase()
   throw fail.rejected('idempotency_key', 'An idempotency key is a UUID, written 8-4-4-4-12.', {
-    next: 'A text of your own goes by --idempotency-text.',
+    next: 'On a line, --idempotency-text takes a text of your own.',
   })
 }
 
@@ -101,8 +101,9 @@ const keySpent = () =>
     'idempotency_key_spent',
     'This key may have been used in a state that was replaced; what it made is not known here.',
     {
-      next: 'What it may have cost is held: run `sallyport ledger reservations`. Leave the key ' +
-        'out to ask anew; `sallyport state keys` lists such ranges of keys, and releases one.',
+      next: 'It may have been sent: look first where it would be, and at what it may have cost, '
+        + 'with `sallyport ledger reservations`. Leave the key out to ask anew; '
+        + '`sallyport state keys` lists such ranges of keys, and releases one.',
     },
   )
 

@@ -63,21 +63,20 @@ export interface PageWanted {
   readonly name: string | null
 }
 
-const fileExists = (isInFolder = false): SallyportError =>
+const fileExists = (): SallyportError =>
   fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
-    next: isInFolder ? 'The folder has this page already. Name a file for a new one.'
-      : 'Name another one. With `--day today` a folder takes a page of each day.',
+    next: 'Name a file for a new one. A folder takes one page of each day, week or month.',
   })
 
 /** Throws `conflict` `file_exists` where the name is taken: before anything is paid for a page. */
-const requireFree = (path: string, isInFolder: boolean): void => {
+const requireFree = (path: string): void => {
   let found
   try {
     found = lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
     throw notWritten(error)
   }
-  if (found !== undefined) throw fileExists(isInFolder)
+  if (found !== undefined) throw fileExists()
 }
 
 /**
@@ -111,7 +110,7 @@ export const reportPath = (
     )
   }
   const free = join(folder, basename(wanted))
-  requireFree(free, wanted !== asked)
+  requireFree(free)
   return free
 }
 

@@ -78,13 +78,13 @@ const pathsWith = (row: Observation, taken: TakenFile): Observation['paths'] => 
 
 /**
  * A new file of a picture that stands: what stands still goes on being recorded. Behind a gap
- * nobody saw what was on the screen, and a clock that was ahead says nothing.
+ * nobody saw what was on the screen.
  */
 const stillStanding = (
   row: Observation, taken: TakenFile, { seen, representative, refreshMs }: Loaded,
 ): Observation => {
   const stands = representative?.row.observation_id === row.observation_id
-  const goesOn = !taken.inFuture && gapBefore(row, taken) < refreshMs
+  const goesOn = gapBefore(row, taken) < refreshMs
   return stands && seen === undefined && goesOn ? seenAgain(row, taken) : row
 }
 

@@ -2,13 +2,9 @@
  * When a folder was last looked at. A tick that finds nothing new writes no durable byte: its time
  * is kept in a small file of `run/`, which nothing depends on and which is not in any backup.
  */
-import {
-  mkdirSync, opendirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as v from 'valibot'
-import type { ShotsContext } from '../context.js'
-import { folderProblem } from '../source/folder.js'
 import { scanRunDir } from './known-index.js'
 
 const shape = v.strictObject({
@@ -49,48 +45,6 @@ export const readLastTick = (runDir: string, folderDigest: string): LastTick | n
     const parsed = v.safeParse(shape, JSON.parse(text))
     return parsed.success ? parsed.output : null
   } catch {
-    return null
-  }
-}
-
-/**
- * Where a folder's disk is mounted: the highest folder above it that lies on the same one; null
- * where it is not there. The number of a disk is another one after each boot, the place is not.
- */
-export const mountOf = (folder: string): string | null => {
-  const dev = statSync(folder, { throwIfNoEntry: false })?.dev
-  if (dev === undefined) return null
-  const up = dirname(folder)
-  const goesUp = up !== folder && statSync(up, { throwIfNoEntry: false })?.dev === dev
-  return goesUp ? mountOf(up) : folder
-}
-
-const isEmpty = (folder: string): boolean => {
-  const opened = opendirSync(folder)
-  try {
-    return opened.readSync() === null
-  } finally {
-    opened.closeSync()
-  }
-}
-
-/**
- * What stands in the way of reading the folder in force, as `folderProblem`; `folder_unmounted`
- * where nothing is in it and it lies on another disk than its images did: what is left of a disk
- * that is not mounted now has lost none of them.
- */
-export const folderProblemNow = (
-  { gov }: Pick<ShotsContext, 'gov'>,
-  { folder, folderDigest }: { readonly folder: string; readonly folderDigest: string },
-): string | null => {
-  const problem = folderProblem(folder)
-  if (problem !== null) return problem
-  const before = readLastTick(gov.store.runDir, folderDigest)?.mount
-  if (before === undefined || before === mountOf(folder)) return null
-  try {
-    return isEmpty(folder) ? 'folder_unmounted' : null
-  } catch {
-    // What cannot be listed is told by whoever walks it.
     return null
   }
 }

@@ -11,9 +11,10 @@ import { requireFolderHere, takeFolder } from '../source/folder-machine.js'
 import { ingestSettings } from '../source/settings.js'
 import { makeExaminer } from './examiner.js'
 import { loadKnownIndex } from './known-index.js'
-import { folderProblemNow, writeLastTick } from './last-tick.js'
+import { writeLastTick } from './last-tick.js'
 import { Pass } from './pass.js'
 import { sortFiles } from './sort-files.js'
+import { folderProblemNow } from './unmounted.js'
 import { walkImageFolder, type Listing } from './walk.js'
 
 /** How one scan is asked for. */

@@ -26,7 +26,7 @@ import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
 import { bindingOf, writeKnownIndex } from './known-index.js'
-import { mountOf, writeLastTick } from './last-tick.js'
+import { writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'
 import { openPass, type OpenPass, type ScanOptions } from './open-pass.js'
@@ -35,6 +35,7 @@ import {
   emptyTally, scannedOf, tallyDeferred, tallyFiles, tallyKnown, type Tally,
 } from './tally.js'
 import type { Examiner, TakenFile } from './types.js'
+import { mountOf } from './unmounted.js'
 import { Unconfirmed } from './unconfirmed.js'
 
 const job = 'screenshot_folder_ingest'

@@ -215,7 +215,7 @@ t.test('C-286 C-287 a connection that changed since needs another readback, a se
   t.equal((await at.run(['codehost', 'adopt', second, '--json'])).error().code, 'root_replaced')
 })
 
-t.test('C-025 a success that was proved stays one when it is read again over a goal that changed, and nothing names an adoption that would be refused', async (t) => {
+t.test('a success that was proved stays one when it is read again over a goal that changed, and nothing names an adoption that would be refused', async (t) => {
   const at = await working(t)
   const job = await reconciled(at)
   const row = at.job(job)

@@ -159,7 +159,7 @@ t.test('C-045 a run whose mark is in a record that nobody can read keeps its con
   t.equal(check.status, 0, check.stdout + check.stderr)
 })
 
-t.test('C-045 nor is it by an earlier run that proved so: the mark of the later one may be what is lost', async (t) => {
+t.test('nor is it by an earlier run that proved so: the mark of the later one may be what is lost', async (t) => {
   const at = await working(t)
   const job = await at.approved()
   await diesUnsent(at, job)
@@ -191,7 +191,7 @@ t.test('a key whose job may be among lost records is told with the host to look 
   must(await at.consent())
   const { code, hint } = (await prepare()).error()
   t.equal(code, 'idempotency_key_spent')
-  t.match(hint, /may have been sent: look on the host first/)
+  t.match(hint, /may have been sent: look first where it would be/)
 })
 
 t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {

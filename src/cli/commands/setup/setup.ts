@@ -92,17 +92,13 @@ const linesOf = (deps: VerbDeps, { words, needs }: Offer): Lines =>
   (needs === 'sandbox' && !isRunning(sandboxDir(deps, undefined))
     ? [['sandbox', 'start', '--background'], words] : [words])
 
-/** Whether a step that is done can be changed here. */
-const isChangeable = ({ again }: Talk, { done, possible }: StepStatus): boolean =>
-  done && possible && again !== null
-
 /** The answer that a person wants; null where they leave the step as it is. */
 const wanted = async (
-  prompter: Prompter, talk: Talk, status: StepStatus, throughDone: boolean,
+  prompter: Prompter, { offers, question, again }: Talk, { done, possible }: StepStatus,
+  throughDone: () => Promise<boolean>,
 ): Promise<Offer | null> => {
-  const { offers, question, again } = talk
-  if (!status.possible || (status.done && !(throughDone && isChangeable(talk, status)))) return null
-  const asked = status.done ? again ?? question : question
+  const asked = done ? again : question
+  if (asked === null || !possible || (done && !await throughDone())) return null
   const [first, ...others] = offers
   if (others.length === 0) return await prompter.confirm(asked) ? first : null
   const chosen = await prompter.choose(asked, [keep, ...offers.map(({ label }) => label)], keep)
@@ -203,22 +199,14 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     fail.cancelled('setup_left', `You left. ${savedText(saved)}`, {
       next: 'Go on with `sallyport setup`: what is done stays done.', cause,
     })
-  const orLeft = async <T>(take: () => Promise<T>): Promise<T> => {
-    try {
-      return await take()
-    } catch (error) {
-      throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
-    }
-  }
+  let isWanted: Promise<boolean> | undefined
   // Asked once, so that a person who is led further is not asked about all that stands.
-  let throughDone: boolean | null = null
+  const throughDone = (): Promise<boolean> =>
+    (isWanted ??= prompter.confirm('Go through what is done, too'))
   const takeStep = async (talk: Talk): Promise<void> => {
     const standing = look.steps[talk.step]
     deps.note(`\n${stepLine(talk, standing, look)}`)
-    if (isChangeable(talk, standing)) {
-      throughDone ??= await prompter.confirm('Go through what is done, too')
-    }
-    const offer = await wanted(prompter, talk, standing, throughDone ?? false)
+    const offer = await wanted(prompter, talk, standing, throughDone)
     if (offer === null) return
     const lines = linesOf(deps, offer)
     if (!talk.isForm) tellTyped(deps, lines)
@@ -233,7 +221,13 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
     const isSaved = talk.step === 'timers' || look.sequence !== before
     if (status === exitStatus.ok && isSaved) saved.push(talk.step)
   }
-  for (const talk of talks) await orLeft(() => takeStep(talk))
+  for (const talk of talks) {
+    try {
+      await takeStep(talk)
+    } catch (error) {
+      throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
+    }
+  }
   deps.note(`\n${savedText(saved)}`)
   return documentOf(look, failed)
 }

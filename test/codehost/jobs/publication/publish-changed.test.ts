@@ -76,7 +76,7 @@ const typedAgain = (at: Publishing, key: string, change: () => Promise<unknown>)
   })
 
 for (const [what, [where, sent]] of Object.entries(stopped)) {
-  t.test(`C-079 a job that is ${what} while its folder is read once more is not sent by whoever was asked nothing`, async (t) => {
+  t.test(`a job that is ${what} while its folder is read once more is not sent by whoever was asked nothing`, async (t) => {
     const at = await withSite(t)
     const key = randomUUID()
     const one = await prepared(at, { '--idempotency-key': key })
@@ -101,7 +101,7 @@ for (const [what, [where, sent]] of Object.entries(stopped)) {
   })
 }
 
-t.test('C-079 a job that is settled by another while its folder is read once more is not sent by whoever was asked nothing', async (t) => {
+t.test('a job that is settled by another while its folder is read once more is not sent by whoever was asked nothing', async (t) => {
   const at = await withSite(t)
   const key = randomUUID()
   const one = await prepared(at, { '--idempotency-key': key })
@@ -115,7 +115,7 @@ t.test('C-079 a job that is settled by another while its folder is read once mor
   t.equal(at.posts().length, 3)
 })
 
-t.test('C-079 the yes to what was shown sends nothing of a job that another process has sent in part since', async (t) => {
+t.test('the yes to what was shown sends nothing of a job that another process has sent in part since', async (t) => {
   const at = await withSite(t)
   const ran = await asked(at, [async () => {
     const [job] = await at.json(['codehost', 'jobs', '--limit', '1'])
