@@ -3,7 +3,7 @@ import { isoFromMs } from '../../src/base/clock.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
-import { digestWindow } from '../../src/shots/digest/tick.js'
+import { digestTick, digestWindow } from '../../src/shots/digest/tick.js'
 import { betweenLookAndClaim } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -96,11 +96,11 @@ t.test('races', async (t) => {
   })
 
   await t.test('an image ahead of the clock does not fail the digest of the running window', async (t) => {
-    const ahead = isoFromMs(windowStart(-1) - 1)
-    await world.analysed({ name: 'h.png', at: moment(0) }, { name: 'i.png', at: ahead })
-    const ran = await world.digest()
-    t.equal(ran.status, 0, ran.stderr)
-    t.hasStrict(ran.json(), { written: 1, failed: 0 })
+    await world.analysed({ name: 'h.png', at: moment(0) })
+    t.hasStrict((await world.digest()).json(), { written: 1, failed: 0 })
+    await world.analysed({ name: 'i.png', at: isoFromMs(windowStart(-1) - 1) })
+    t.hasStrict((await world.digest()).json(), { updated: 1, failed: 0 }, 'it is part of it')
+    t.hasStrict((await world.digest()).json(), { updated: 0, failed: 0 })
   })
 
   await t.test('S-166 a member that goes between look and claim keeps everything unsent', async (t) => {
@@ -113,6 +113,14 @@ t.test('races', async (t) => {
       world.change(member, { classification: 'source_missing' }))
     const receipt = await digestWindow(here, { windowEnd: moment(5) })
     t.hasStrict(receipt.windows, [{ outcome: 'failed', reason: 'inputs_changed', episode: null }])
+    t.equal(world.asked().length, asked)
+    const other = rows[1]?.observation_id ?? ''
+    await world.change(member, { classification: null })
+    const tick = await digestTick(betweenLookAndClaim(world, () =>
+      world.change(other, { classification: 'source_missing' })))
+    t.hasStrict(tick, { status: 'ok', failed: 0 }, 'a tick looks again at the next')
+    t.hasStrict(tick.windows.filter(({ reason }) => reason === 'inputs_changed'),
+      [{ outcome: 'not_repeated', episode: null }])
     t.equal(world.asked().length, asked)
   })
 })
