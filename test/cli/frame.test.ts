@@ -177,6 +177,8 @@ t.test('of several failures damage speaks first, then a block, then the other si
   t.match(readFileSync('docs/scripting.md', 'utf8'), `Where several fit: ${numbers}.`)
   t.equal(gravest([budget, remote]), remote)
   t.equal(gravest([budget]), budget)
+  const stopped = fail.cancelled('c', '')
+  t.equal(gravest([budget, stopped]), stopped, 'a stop before what merely refused')
   t.equal(gravest([]), null)
 })
 

@@ -4,7 +4,8 @@ import { nullableCommand, sentence } from '../../base/told.js'
 import { contract } from '../../base/contract.js'
 import { needsPerson } from '../../base/next-step.js'
 import { closedObject, strictInteger, nullableText, text } from '../../base/schema.js'
-import { fail, type SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
+import { gravest, partialOf, requestsSent } from '../../base/outcome.js'
 import { behindRow } from '../../base/page.js'
 import type { Recorded } from '../../governance/stops/act.js'
 import { requestsOf, requestsShape } from '../../governance/stops/requests.js'
@@ -188,19 +189,19 @@ const ranShape = v.strictObject({
 type RanDocument = v.InferOutput<typeof ranShape>
 
 const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
-  const failed = results.filter(({ failure }) => failure !== null)
-  const [first] = failed
-  if (first?.failure === null || first === undefined) return null
-  const details = { failed: failed.length, jobs: results.length }
-  if (failed.length === results.length) {
-    const { code, message, reason } = first.failure
-    return fail.blocked(code, message, {
-      details, next: 'See `sallyport codehost jobs`.', ...(reason === null ? {} : { reason }),
-    })
-  }
-  return fail.partial('jobs_partly_run', 'Some of the jobs did not come to their end.', {
-    details, next: 'See `sallyport codehost jobs`.',
+  const errors = results.flatMap(({ failure }) => failure ?? [])
+  const counts = { failed: errors.length, jobs: results.length }
+  const failure = partialOf(gravest(errors), {
+    done: results.length - errors.length, counts,
+    sent: errors.filter(({ kind }) => requestsSent[kind] !== 'none').length,
   })
+  if (failure === null) return null
+  const rest = { details: counts, next: 'See `sallyport codehost jobs`.' }
+  if (failure.kind === 'partial') {
+    return fail.partial('jobs_partly_run', 'Some of the jobs did not come to their end.', rest)
+  }
+  const { kind, code, message, reason } = failure
+  return new SallyportError({ kind, code, message, ...(reason === null ? {} : { reason }), ...rest })
 }
 
 /** Running jobs: the one that is named, or with `approved` all that wait. */

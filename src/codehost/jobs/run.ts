@@ -192,16 +192,19 @@ const isApproved = ({ gov }: CodehostContext, jobId: string): boolean => {
   return approvedJob(view, nowIso(gov), getJob(view, jobId)).job.approval !== null
 }
 
-/** Runs every job that waits, one after the other; a stop ends it between two. */
+const stopped = (): SallyportError =>
+  fail.cancelled('codehost_run_stopped', 'You stopped the run before this job was begun.')
+
+/** Runs every job that waits, one after the other; a stop ends it between two, and it is told. */
 export const runApproved = async (
   ctx: CodehostContext, session: Session,
 ): Promise<readonly RoutineResult[]> => {
   const results: RoutineResult[] = []
   for (const { job_id: jobId } of routineJobs(ctx, ctx.gov.store.read(), session)) {
-    if (ctx.signal.aborted) break
     // The job before it may have used up the authority that stood for its approval.
     if (!isApproved(ctx, jobId)) continue
-    const failure = await orFailure(ctx.gov, () => runJob(ctx, session, jobId, { path: 'routine' }))
+    const failure = ctx.signal.aborted ? stopped()
+      : await orFailure(ctx.gov, () => runJob(ctx, session, jobId, { path: 'routine' }))
     const view = ctx.gov.store.read()
     results.push({
       jobId, failure, ...onItsWay(ctx.gov, view, requireOwnJob(view, session, jobId)),

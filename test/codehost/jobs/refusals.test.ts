@@ -11,7 +11,7 @@ import { mintReceipt, sealJournal } from '../../../src/codehost/jobs/receipt.js'
 import { jobCollection } from '../../../src/codehost/jobs/job-rows.js'
 import { runJob } from '../../../src/codehost/jobs/run.js'
 import { nextEffect } from '../../../src/codehost/jobs/sendable.js'
-import { fail } from '../../../src/base/errors.js'
+import { fail, type SallyportError } from '../../../src/base/errors.js'
 import { historyHead } from '../../../src/state/history/read-history.js'
 import { hour, minute } from '../../support/clock.js'
 import { remote } from '../../support/codehost/elsewhere.js'
@@ -180,4 +180,31 @@ t.test('a scheduled run of which a part came to its end says so', (t) => {
   t.equal(failed?.code, 'jobs_partly_run')
   t.equal(failed?.kind, 'partial')
   t.end()
+})
+
+t.test('a scheduled run of which nothing came to its end has the status of its gravest failure', (t) => {
+  const kindOf = (...failures: readonly SallyportError[]) => codehostRun.failure(
+    failures.map((failure) => ({ jobId: 'a', job: null as never, way: null as never, failure })),
+  )?.kind
+  const { blocked, cancelled, conflict, damaged, remote, unauthorized } = fail
+  t.equal(kindOf(remote('x', 'y')), 'remote')
+  t.equal(kindOf(cancelled('x', 'y')), 'cancelled')
+  t.equal(kindOf(remote('x', 'y'), blocked('x', 'y')), 'blocked')
+  t.equal(kindOf(blocked('x', 'y'), damaged('x', 'y')), 'damaged')
+  t.equal(kindOf(conflict('x', 'y'), cancelled('x', 'y')), 'cancelled')
+  t.equal(kindOf(conflict('x', 'y'), unauthorized('x', 'y')), 'partial', 'it may be sent')
+  t.equal(kindOf(), undefined)
+  t.end()
+})
+
+t.test('a scheduled run at a host that refuses it ends as a run of one job there does', async (t) => {
+  const at = await working(t)
+  await at.approved()
+  at.sandbox.faults.set('write_not_done_422', { service: 'codehost' })
+  const ran = await at.run(['codehost', 'run', '--approved', '--json'])
+  t.hasStrict(ran, { status: 9 })
+  t.hasStrict(ran.error(), {
+    code: 'effect_refused', status: 502, details: { failed: 1, jobs: 1 },
+  })
+  t.equal(ran.json().jobs.length, 1)
 })

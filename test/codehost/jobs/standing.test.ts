@@ -57,6 +57,20 @@ t.test('a scheduled run runs what was approved, oldest first, and leaves what wa
   t.equal(at.job(second).state, 'approved')
 })
 
+t.test('a scheduled run that is stopped between two jobs says so, and which it left', async (t) => {
+  const at = await working(t)
+  const jobs = [await at.approved('One'), await at.approved('Two')]
+  const stop = new AbortController()
+  const ran = await at.run(['codehost', 'run', '--approved', '--json'], {
+    stop: stop.signal, at: (step) => void (step === 'codehost.finished' && stop.abort()),
+  })
+  t.hasStrict([ran.status, ran.error().code], [130, 'codehost_run_stopped'])
+  t.strictSame(ran.json().jobs.map(({ id, failure }: { id: string; failure: unknown }) =>
+    [id, failure === null]), [[jobs[0], true], [jobs[1], false]])
+  t.equal(at.job(jobs[1] ?? '').state, 'approved')
+  t.equal(at.posts().length, 1)
+})
+
 t.test('C-007 a scheduled run ends with the authority that it runs under: what it does not stand for waits on', async (t) => {
   const at = await working(t)
   must(await standing(at, ['--max-jobs', '1']))
