@@ -85,6 +85,9 @@ const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
   let held: Awaited<ReturnType<typeof holdJob>> = null
   try {
     if (!job.isOn(ctx.gov.store.read(), ctx.env)) return turn('disabled')
+    if (ctx.signal.aborted) {
+      throw fail.cancelled('shots_run_stopped', 'You stopped it before each job had its turn.')
+    }
     held = await holdJob(ctx, job.name)
     if (held === null) return turn('busy')
     const receipt = await job.run(ctx)
@@ -102,15 +105,18 @@ const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
   }
 }
 
-/** One turn of each job, one after another; each is told as it ends. */
+/**
+ * One turn of each job, one after another; each is told as it ends. What a stop leaves has a turn
+ * that failed in the answer alone.
+ */
 export const runOnce = async (
   ctx: ShotsContext, onTurn: (turn: JobTurn) => void, jobs: readonly Job[] = schedulerJobs,
 ): Promise<readonly JobTurn[]> => {
   const turns: JobTurn[] = []
   for (const job of jobs) {
-    if (ctx.signal.aborted) break
+    const isLeft = ctx.signal.aborted
     const turn = await takeTurn(ctx, job)
-    onTurn(turn)
+    if (!isLeft) onTurn(turn)
     turns.push(turn)
   }
   return turns

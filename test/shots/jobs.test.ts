@@ -318,9 +318,14 @@ t.test('S-127 one turn of each and no more once the stop has come', async (t) =>
   const world = await World.in(t).state().session().images()
   const { ctx, jobs, stop } = record(world, {}, 1_000)
   const turns: JobName[] = []
-  await runOnce(ctx, ({ job }) => {
+  const ended = await runOnce(ctx, ({ job }) => {
     turns.push(job)
     stop.abort()
   }, jobs)
   t.strictSame(turns, ['screenshot_folder_ingest'])
+  t.hasStrict(shotsRun.failure({ ended }), { kind: 'cancelled', code: 'shots_run_stopped' })
+  t.equal(shotsRun.failure({ ended: await runOnce(ctx, () => undefined, []) }), null)
+  const off = { ...ctx, env: { ...ctx.env, SCREENSHOT_OBSERVATION_DIGEST_ENABLED: 'false' } }
+  const [left] = await runOnce(off, () => undefined, jobs.slice(2))
+  t.equal(left?.outcome, 'disabled', 'what is switched off was not left')
 })

@@ -159,9 +159,17 @@ class Daemon {
     }
     const { counts: spool } = await this.#spool(false).look()
     const stopped: DaemonEvent = { event: 'stopped', at: stamp(this.#ctx), spool }
-    if (!once || this.#aside.length === 0 || signal.aborted) return stopped
+    const failed = once ? this.#leftOnce(spool.items) : null
+    if (failed === null) return stopped
     this.#ctx.tell(stopped)
-    throw this.#leftAside()
+    throw failed
+  }
+
+  /** Whoever starts it by a timer looks at the status alone. */
+  #leftOnce(items: number): SallyportError | null {
+    if (this.#aside.length > 0) return this.#leftAside()
+    return this.#ctx.signal.aborted && items > 0
+      ? fail.cancelled('edge_daemon_stopped', 'You stopped it; what was not sent waits here.') : null
   }
 
   /** One capture, or none: null when it went on, `idle` when nothing waits, else what failed. */
@@ -316,7 +324,6 @@ class Daemon {
     })
   }
 
-  /** Whoever starts it by a timer looks at the status alone. */
   #leftAside(): SallyportError {
     const reasons = [...new Set(this.#aside)].join(', ')
     return fail.remote('edge_put_aside', `Something will never be taken (${reasons}).`, {

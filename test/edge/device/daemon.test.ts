@@ -175,6 +175,24 @@ t.test('S-037 a lost answer is asked for again as the same request: one artifact
     [...service.stored.values()].map(({ artifact }) => artifact['artifact_id']))
 })
 
+t.test('one run that is stopped before all is sent says so', async (t) => {
+  const device = await deviceOf(t)
+  const stopped = async () => {
+    const stop = new AbortController()
+    const ran = await device.place.run(['edge', 'daemon', '--once', '--json'], {
+      stop: stop.signal, at: (step) => void (step === 'daemon.removed' && stop.abort()),
+    })
+    t.strictSame(linesOf(ran).map(({ event }) => event), ['ready', 'sent', 'stopped'])
+    return ran
+  }
+  await device.capture(1)
+  await device.capture(2)
+  const ran = await stopped()
+  t.hasStrict([ran.status, ran.error().code], [130, 'edge_daemon_stopped'])
+  t.equal(waiting(device.place.edgeDir), 1)
+  t.equal((await stopped()).status, 0, 'nothing was left')
+})
+
 t.test('S-038 gaps between tries grow up to a bound and stay within it', async (t) => {
   const device = await deviceOf(t, { settings: { retry: { first_ms: 100, most_ms: 100_000 } } })
   device.service.always({ status: 503 })

@@ -71,7 +71,7 @@ export const daemon = verb(edgeDaemon, {
   ],
   damage: 'unasked',
   contacts: true,
-  exits: ['rejected', 'unauthorized', 'remote', 'locked'],
+  exits: ['rejected', 'unauthorized', 'remote', 'locked', 'cancelled'],
   flags: (command) => command
     .option('--once', 'send what waits, then end')
     .option('--pair-file <file>', 'redeem this pairing string first (- for stdin)')

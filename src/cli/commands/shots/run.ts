@@ -75,7 +75,7 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
   contacts: true,
   exits: [
     'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
-    'partial',
+    'partial', 'cancelled',
   ],
   json: shotsRun,
   flags: (command) => command
