@@ -54,6 +54,14 @@ t.test('a profile is taken by name: default, or the sandbox that runs', async (t
     [{ command: 'sallyport sandbox start --background', needs_person: true }])
   t.strictSame(refusal(await place.run(['init', '--profile', 'other', '--json'])),
     [3, 'profile_unknown'])
+  const own = { schema: 'sallyport.profile.v1', name: 'own', provider: {
+    name: 'own', base_url: 'https://provider.example/v1', model_id: 'm',
+  } }
+  for (const name of ['other', 'sandbox']) place.write(name, JSON.stringify(own))
+  const elsewhere = ['--state-dir', place.path('elsewhere'), '--json']
+  t.equal((await place.run(['init', '--profile', 'other', ...elsewhere])).json().profile, 'own')
+  t.strictSame(refusal(await place.run(['init', '--profile', 'sandbox', '--json'])),
+    [6, 'sandbox_not_running'], 'a name stays a name beside such a file')
   const named = await place.run(['init', '--profile', 'default', '--json'])
   t.equal(named.status, 0, named.stderr)
   t.match((await place.run(['init'])).stdout, /^profile +near-ai-cloud, sealed for good$/m)

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
 import { baseFolder, pathFrom } from '../../../base/user-folders.js'
 import { stateInit, type InitDocument } from '../../../fabric/init-contract.js'
@@ -35,15 +35,16 @@ const readCa = (folder: string) => (path: string): Uint8Array => {
   }
 }
 
-/** A name has no slash and no ending; everything else is a file, and `-` stdin. */
-const isFile = (profile: string): boolean =>
+/** What is no name of a profile is a file where it looks like one or is there, and `-` stdin. */
+const isFile = ({ cwd }: VerbDeps, profile: string): boolean => profile !== 'sandbox' && (
   profile === '-' || profile.includes('/') || profile.endsWith('.json')
+  || existsSync(pathFrom(cwd, profile)))
 
 /** The profile file of the sandbox that runs in the default folder. Throws as `askControl`. */
 const profileOfSandbox = async (deps: VerbDeps, name: string): Promise<string> => {
   if (name !== 'sandbox') {
-    throw fail.rejected('profile_unknown', 'There is no profile of that name.', {
-      next: 'Names are default and sandbox; a file has a slash in it, or ends with .json.',
+    throw fail.rejected('profile_unknown', 'There is no profile of that name, and no such file.', {
+      next: 'Names are default and sandbox; anything else is a file.',
     })
   }
   const { profileOfRunning } = await import('../sandbox/profile.js')
@@ -54,7 +55,7 @@ const profileOf = async (deps: VerbDeps, options: InitOptions): Promise<Deployme
   const workspace = workspaceOf(deps, options.workspace)
   const { profile = 'default' } = options
   if (profile === 'default') return { ...defaultProfile, workspace }
-  const from = isFile(profile) ? profile : await profileOfSandbox(deps, profile)
+  const from = isFile(deps, profile) ? profile : await profileOfSandbox(deps, profile)
   const bytes = await readInput(deps, { from, flag: '--profile', bytesMax: profileBytesMax })
   const folder = from === '-' ? deps.cwd : dirname(pathFrom(deps.cwd, from))
   return parseProfile(bytes, workspace, readCa(folder))
@@ -85,8 +86,8 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
     'Makes the state directory with its first owner. It seals the deployment profile: which '
     + 'provider, model and hosts this state may ever reach. Nothing can change them later. It '
     + 'opens no session and contacts nobody beyond this machine. Run again with the same profile, '
-    + 'owner and workspace it changes nothing. --profile takes a name or a file (with a slash, or '
-    + 'ending with .json). Default is NEAR AI Cloud for text, OpenRouter for pictures and GitHub. '
+    + 'owner and workspace it changes nothing. --profile takes a name or a file. '
+    + 'Default is NEAR AI Cloud for text, OpenRouter for pictures and GitHub. '
     + 'Sandbox is the sandbox that runs in its default folder. Both are sealed for good. The '
     + 'built-in profile and the form of a profile file: `sallyport help profile`. With --shared '
     + 'the state is kept, sealed, on a PostgreSQL server, so several machines can share it. The '
