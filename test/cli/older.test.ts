@@ -8,6 +8,7 @@ import { completionScript, shells } from '../../src/cli/completion/scripts.js'
 import { describingDeps } from '../../src/cli/describing.js'
 import { addTodaysFlags, asRead, todayOf } from '../../src/cli/flags.js'
 import { generatedFiles } from '../../src/cli/generate.js'
+import { verbNamed } from '../../src/cli/line.js'
 import { describeNouns } from '../../src/cli/tree.js'
 import type { VerbRecord } from '../../src/cli/verb.js'
 import { failure, must } from '../support/must.js'
@@ -38,6 +39,82 @@ t.test('an older name is no name of today, and every line of today in its place 
   }
   t.equal(new Set(olderNames.map(({ name }) => name)).size, olderNames.length)
   t.end()
+})
+
+/** What scripts elsewhere may rest on: verbs, each with the flags that they know. */
+const promised = `
+init --profile --owner --workspace --passphrase-file
+login --owner --passphrase-file --idle --ttl --replace --token-file
+logout
+session show|list|revoke
+principal add --passphrase-file
+principal list|disable
+goal add|list|show|update|close
+task list|show|review|cancel|recover|close
+config show
+config save --from
+policy show|revoke|history
+ledger show|reservations|review|settle
+status
+doctor
+state check|repair|backup|restore|compact|prune|path
+audit list|show
+schema
+setup
+timers install|remove|show
+gateway show
+gateway setup --slot --model --upstream-allow --api-key-file --spend-ceiling-microusd --consent \
+  --acknowledge-cloud-egress --expected-policy-revision
+gateway prove --if-stale
+alpha acknowledge|show|tasks|task|cancel
+alpha setup --enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd \
+  --spend-ceiling-microusd --api-key-file --acknowledge-plaintext-egress \
+  --expected-policy-revision --from
+alpha ask --file --from --max-output-tokens --goal --idempotency-key
+alpha output
+alpha review --approve --reject --accept-overrun
+shots setup|watch|clear-stale|explain|digests
+shots config set --folder --analysis --cloud-upload --fallbacks --data-collection --zdr \
+  --budget-microusd --budget-requests --request-cost-bound-microusd --recursive
+shots config show
+shots scan --folder --limit --from
+shots list --status --since --limit
+shots show --analysis
+shots analyze --limit
+shots reanalyze --blocked --failed --reason
+shots digest --window-end
+shots report --since --html --conclude
+shots status --max-age
+shots run --once
+edge pair|list|revoke|capture|daemon|artifacts|show|get
+codehost connect --repo --token-file --mode
+codehost connections|mode|grants|revoke|preview|run|resume|jobs|job|cancel|reconcile|closures
+codehost discard|adopt|verify
+codehost consent --action --duration --acknowledge --expected-revision
+codehost prepare --connection --source --base --branch --title --body-file --goal
+codehost approve --preview-digest
+codehost close-capacity --from
+codehost inspect --from
+codehost observe --acknowledge --expected-read-revision
+serve --port
+sandbox start --dir
+sandbox fault set|clear
+demo
+completion
+help
+`.replaceAll('\\\n', ' ').trim().split('\n').flatMap((line) => {
+  const [, before = '', last = '', flags = ''] = /^([a-z ]*?)([a-z|-]+)((?: +--.*)?)$/.exec(line) ?? []
+  return last.split('|').map((verb) => ({ name: before + verb, flags: flags.split(' ').filter(Boolean) }))
+})
+
+t.test('what scripts may rest on is a verb of today or an older name, with its flags', async (t) => {
+  t.ok(promised.length > 100)
+  for (const { name, flags } of promised) {
+    const named = await verbNamed(commands, name.split(' '), describingDeps())
+    const options = named?.verb.command.options.map(({ long }) => long) ?? []
+    t.ok(named !== null, name)
+    for (const flag of flags) t.ok(options.includes(flag), `${name} ${flag}`)
+  }
 })
 
 t.test('an older name is in no help, man page or completion, and its own help names today’s', async (t) => {
@@ -141,6 +218,8 @@ const same: readonly (readonly [older: string, today: string])[] = [
   ['shots watch', 'shots run --watch'],
   ['edge show edge_art_01890000-0000-7000-8000-000000000000',
     'edge artifacts edge_art_01890000-0000-7000-8000-000000000000'],
+  ['edge get edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
+    'edge artifacts edge_art_01890000-0000-7000-8000-000000000000 --out shot.png'],
   ['codehost job job_x', 'codehost jobs job_x'],
   ['codehost job job_x --history effects', 'codehost jobs job_x --history effects'],
   ['codehost resume job_x', 'codehost run job_x --resume'],

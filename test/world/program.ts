@@ -112,11 +112,12 @@ let olderOnes: Promise<readonly DescribedVerb[]> | null = null
 export const olderVerbs = (): Promise<readonly DescribedVerb[]> =>
   (olderOnes ??= describeOlder(describingDeps()))
 
-/** Every record that acts: the verbs of today, and those that others of today joined. */
+/** Every record that acts, once: the verbs of today, and those that others of today joined. */
 export const allRecords = async (): Promise<readonly DescribedVerb[]> => {
   const verbs = await allVerbs()
   const contracts = new Set(verbs.map(({ meta }) => meta.json))
-  const others = (await olderVerbs()).filter(({ meta }) => !contracts.has(meta.json))
+  const others = (await olderVerbs()).filter(({ meta: { json } }, at, all) =>
+    !contracts.has(json) && all.findIndex(({ meta }) => meta.json === json) === at)
   return [...verbs, ...others]
 }
 

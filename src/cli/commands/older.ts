@@ -48,6 +48,10 @@ export const olderNamesOf = (commands: CommandTable): readonly OlderName[] => [
     () => import('./shots/digests.js')),
   joined('shots explain', ['shots show FILE'], () => import('./shots/explain.js')),
   joined('edge show', ['edge artifacts CAPTURE'], () => import('./edge/edge.js')),
+  {
+    name: 'edge get', today: ['edge artifacts CAPTURE'],
+    load: async () => (await import('./edge/edge.js')).show,
+  },
   joined('codehost job', ['codehost jobs JOB'], () => import('./codehost/jobs.js')),
   joined('codehost resume', ['codehost run JOB --resume'], () => import('./codehost/run.js')),
   joined('codehost grants', ['codehost connections --grants'],
