@@ -3,7 +3,7 @@
  * end. Everything else is handed an `Io`, so that a test is a record of what was written.
  */
 import { fstatSync, statSync, writeSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { errnoOf } from '../base/errno.js'
 import { thisPlatform } from '../base/platform/this-platform.js'
@@ -57,7 +57,7 @@ export type Insist = (end: (lastWords: string) => void) => void
 /** The real process. */
 export interface ProcessIo extends Io {
   readonly facts: ProcessFacts
-  /** Aborted by the first SIGINT, SIGTERM or SIGHUP. */
+  /** Aborted by the first SIGINT, SIGTERM or, unless `nohup` started it, SIGHUP. */
   readonly stop: AbortSignal
   /** Says how every later one ends the process; at once and without a word until then. */
   onInsist(act: Insist): void
@@ -230,6 +230,12 @@ const isLostTerminal = (fd: number): boolean => {
   return kind !== kindOfNull && !process.getBuiltinModule('node:tty').isatty(fd)
 }
 
+/**
+ * Node takes an ignore of SIGHUP that it inherits back before anybody can see it. A shell names in
+ * this variable what it ran, and `nohup` hands it on.
+ */
+const isUnderNohup = (): boolean => basename(process.env['_'] ?? '') === 'nohup'
+
 const stopSignal = (end: (lastWords: string) => void): Pick<ProcessIo, 'stop' | 'onInsist'> => {
   const controller = new AbortController()
   let insist: Insist = () => end('')
@@ -237,7 +243,9 @@ const stopSignal = (end: (lastWords: string) => void): Pick<ProcessIo, 'stop' | 
     if (controller.signal.aborted) insist(end)
     else controller.abort()
   }
-  for (const name of signals) process.on(name, onSignal)
+  for (const name of signals) {
+    process.on(name, name === 'SIGHUP' && isUnderNohup() ? () => undefined : onSignal)
+  }
   // Unanswered, it opens Node's inspector: a port through which others read keys from memory.
   const { inspectorSignal } = thisPlatform
   if (inspectorSignal !== null) process.on(inspectorSignal, () => undefined)

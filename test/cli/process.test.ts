@@ -80,6 +80,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
+t.test('a hangup asks nothing of a program that nohup started, as the shell names it', async (t) => {
+  const said = async (line: string): Promise<string> => {
+    const child = spawn('bash', ['-c', `${line}; true`, process.execPath, ...process.execArgv,
+      program, 'hangup'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    t.teardown(() => child.kill('SIGKILL'))
+    let text = ''
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    await once(child, 'close')
+    return text
+  }
+  t.equal(await said('nohup "$0" "$@"'), 'went on')
+  t.equal(await said('"$0" "$@"'), 'stopped')
+})
+
 t.test('the second signal ends a program that does not stop, with its last words', async (t) => {
   const child = start(t, 'hang')
   await sees(child, 'ready')

@@ -30,6 +30,14 @@ if (what === 'write') {
   for await (const chunk of io.stdin()) bytes += chunk.byteLength
   io.writeOut(String(bytes))
   await io.end(0)
+} else if (what === 'hangup') {
+  const alive = setInterval(() => undefined, 1000)
+  process.on('SIGHUP', () => {
+    clearInterval(alive)
+    io.writeOut(io.stop.aborted ? 'stopped' : 'went on')
+    void io.end(0)
+  })
+  process.kill(process.pid, 'SIGHUP')
 } else {
   await io.end(await untilStopped())
 }
