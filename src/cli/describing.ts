@@ -20,7 +20,8 @@ export const describingDeps = (): VerbDeps =>
       io: {
         terminal: { stdin: false, stdout: false, stderr: false }, columns: 80,
         rows: 24,
-        writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,
+        writeOut: nothing, isOutGone: nothing, writeErr: nothing, stdin: nothing,
+        streams: nothing,
       },
       resolve: nothing, prompter: nothing, page: nothing, producer: {},
       self: { uid: null, program: [] }, system: thisPlatform, observe: (drawn) => drawn,

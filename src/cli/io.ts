@@ -17,6 +17,8 @@ export interface Io {
   /** Height of the terminal of stdout in rows; 24 when unknown. */
   readonly rows: number
   writeOut(data: string | Uint8Array): void
+  /** Whether whoever read stdout went away: what is written to it is dropped. */
+  isOutGone(): boolean
   writeErr(text: string): void
   /** Everything on stdin, as it comes. */
   stdin(): AsyncIterable<Uint8Array>
@@ -115,6 +117,7 @@ export const processIo = (): ProcessIo => {
       return rows > 0 ? rows : rowsUnknown
     },
     writeOut: out.write,
+    isOutGone: out.isGone,
     writeErr: err.write,
     stdin: stdinStream,
     streams(color) {
@@ -162,6 +165,7 @@ const mayBeTerminal = (fd: number): boolean => {
 
 interface Output {
   write(data: string | Uint8Array): void
+  isGone(): boolean
   flush(): Promise<void>
 }
 
@@ -190,6 +194,7 @@ const openOutput = (fd: number, streamOf: () => Writable): Output => {
       }
       if (rest.length > 0) stream?.write(rest)
     },
+    isGone: () => gone,
     flush: () =>
       new Promise((resolve) => {
         if (stream === null || gone || stream.destroyed) return resolve()

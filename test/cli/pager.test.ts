@@ -122,6 +122,14 @@ t.test('what goes on behind its result is not paged: a pager would hold it up an
   t.match(ran.stdout, 'Ctrl-C stops it.')
 })
 
+t.test('status --watch ends where nobody reads it any more', async (t) => {
+  const { place } = await World.in(t).state()
+  const ran = await place.spawn(['status', '--watch'], {
+    onChild: ({ stdout }) => void stdout?.once('data', () => stdout.destroy()),
+  })
+  t.strictSame([ran.status, ran.stderr], [0, ''])
+})
+
 t.test('status --watch shows what changes until it is stopped, and is never paged', async (t) => {
   const at = await World.in(t).state().session()
   const stop = new AbortController()

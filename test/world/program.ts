@@ -45,6 +45,7 @@ export const runHere = async (
       columns: options.columns ?? 80,
       rows: options.rows ?? 24,
       writeOut: (data) => void out.push(Buffer.from(data)),
+      isOutGone: () => false,
       writeErr: (text) => void err.push(text),
       async *stdin() {
         if (options.stdin !== undefined) yield Buffer.from(options.stdin)

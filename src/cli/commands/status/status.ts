@@ -110,7 +110,7 @@ const watchMs = 2_000
 /** Clears the screen and begins at its top. */
 const clearScreen = '\u001b[H\u001b[2J'
 
-/** Shows the status until the command is stopped; what it is then is the result. */
+/** Shows it until the command is stopped or nobody reads; what it is then is the result. */
 const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
   const { io, view, stop, clock } = deps
   const clear = (): void => {
@@ -122,6 +122,7 @@ const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
     if (deps.shownDamage() !== null) break
     clear()
     for (const line of statusText(status, view).trimEnd().split('\n')) writeLine(deps, line)
+    if (io.isOutGone()) break
     await clock.sleep(watchMs, stop).catch(() => undefined)
   }
   clear()
