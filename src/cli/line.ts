@@ -254,7 +254,11 @@ const misuse = (
       return unknownFlag(message, words, next)
     case 'commander.excessArguments':
       return fail.usage('too_many_arguments',
-        'There are more arguments than this command takes.', { next })
+        'There are more arguments than this command takes.', {
+          next: `${next} ${command.registeredArguments.some((one) => one.name() === 'stdin')
+            ? 'A question comes on stdin (-) or in a file.'
+            : 'A value of several words goes in quotes.'}`,
+        })
     case 'commander.missingArgument': {
       const missing = command.registeredArguments.find((one) => message.includes(`'${one.name()}'`))
       return fail.usage('missing_argument', missing === undefined

@@ -78,6 +78,13 @@ t.test('values that break a rule are refused with status 3, and are not repeated
   }
 })
 
+t.test('words that are too many are told where they belong', async (t) => {
+  const { place } = World.in(t)
+  const hint = async (...line: string[]) => (await place.run([...line, '--json'])).error().hint
+  t.match(await hint('alpha', 'ask', 'MARK-what', 'MARK-is'), / A question comes on stdin \(-\)/)
+  t.match(await hint('shots', 'find', 'MARK-two', 'MARK-words'), / A value of several words goes in quotes/)
+})
+
 t.test('misuse ends with 2, prints usage, and repeats no value', async (t) => {
   const secret = 'sk-live-0123456789'
   const cases: [string, string][] = [
