@@ -1,8 +1,11 @@
 /** Crashes, races and changes while a digest is made: no text is ever bought twice. */
 import { isoFromMs } from '../../src/base/clock.js'
+import { fail } from '../../src/base/errors.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
+import type { ShotsContext } from '../../src/shots/context.js'
+import { digestFailure } from '../../src/shots/digest/digest-contract.js'
 import { digestTick, digestWindow } from '../../src/shots/digest/tick.js'
 import { noArtifactsAt } from '../support/no-artifacts.js'
 import { betweenLookAndClaim } from '../support/shots.js'
@@ -61,6 +64,83 @@ t.test('S-105 a digest that cannot be written is lost, its charge is settled and
   t.hasStrict((await world.digest()).json(), { failed: 0, not_repeated: 1 })
   t.equal(world.asked().length, 1)
   t.strictSame(verifyLedger(world.view()), [])
+})
+
+t.test('a tick that is stopped, or waits in vain, tells what it did, and begins no further window', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const files = [1, 2, 3, 4].map((back) => ({ name: `${back}.png`, at: moment(back, 1) }))
+  await world.analysed(...files)
+  const stoppedAt = (step: string) => {
+    const stop = new AbortController()
+    return world.run(['shots', 'digest', '--json'], {
+      stop: stop.signal, at: (seen) => void (seen === step && stop.abort()),
+    })
+  }
+  const unsent = await stoppedAt('digest.before_dial')
+  t.hasStrict([unsent.status, unsent.error().code], [130, 'digest_cancelled'])
+  t.hasStrict(unsent.json(), { status: 'degraded', reason: 'call_cancelled', failed: 1 })
+  t.equal(unsent.error().details.operation_id, unsent.json().windows[0].operation_id)
+  const busy = await world.run(['shots', 'digest', '--json'], {
+    at: (step) => {
+      if (step === 'digest.reserved') throw fail.locked('lane_busy', 'Another request kept it.')
+    },
+  })
+  t.hasStrict([busy.status, busy.error().code, busy.json().failed], [11, 'digest_degraded', 1])
+  t.equal(world.asked().length, 0)
+  const paid = await stoppedAt('digest.replied')
+  t.hasStrict([paid.status, paid.error().code], [130, 'digest_cancelled'])
+  t.hasStrict(paid.json(), { status: 'degraded', reason: 'cancelled', written: 1, failed: 0 })
+  t.type(paid.json().receipt_id, 'string')
+  t.hasStrict(paid.error().details, { written: 1, failed: 0 })
+  world.sandbox.faults.set('reset_before_headers', { service: 'gateway', times: 1 })
+  const unknown = await stoppedAt('digest.finished')
+  t.hasStrict([unknown.status, unknown.error().code], [7, 'digest_charge_unknown'])
+  t.hasStrict(unknown.json(), { reason: 'cancelled', failed: 1 })
+  t.equal(world.asked().length, 2)
+})
+
+t.test('what refuses a tick between two windows leaves a receipt of what may have been sent, and a stop always does', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(3, 1) }, { name: 'b.png', at: moment(2, 1) })
+  const tickWith = (change: (here: ReturnType<typeof world.ctx>) => Partial<ShotsContext>) => {
+    const here = world.ctx('write')
+    return digestTick({ ...here, ...change(here) })
+  }
+  /** A tick that is refused when it asks for its client so often; one window asks three times. */
+  const refusedAt = (number: number, error: Error) => {
+    let left = number
+    return tickWith(({ gateway }) => ({
+      gateway: { ...gateway, client: async () => {
+        left -= 1
+        if (left < 1) throw error
+        return gateway.client()
+      } },
+    }))
+  }
+  const leaky = fail.rejected('debug_output', 'It would print the request.')
+  await t.rejects(refusedAt(1, leaky), { code: 'debug_output' })
+  const stopped = await refusedAt(1, fail.cancelled('call_cancelled', 'Stopped.'))
+  t.hasStrict(stopped, { status: 'degraded', reason: 'call_cancelled', windows: [] })
+  const sent = await refusedAt(4, leaky)
+  t.hasStrict(sent, { status: 'degraded', reason: 'debug_output', failed: 1 })
+  t.type(sent.receipt_id, 'string')
+  t.hasStrict(digestFailure(sent), { kind: 'blocked', reason: 'charge_unknown' })
+  const unwritten = await tickWith(({ gov }) => {
+    const transact: typeof gov.store.transact = async (verb, ...rest) => {
+      if (verb === 'shots digest') throw fail.cancelled('lock_wait_stopped', 'Stopped.')
+      return gov.store.transact(verb, ...rest)
+    }
+    const store = new Proxy(gov.store, {
+      get: (target, name) => {
+        const found: unknown = name === 'transact' ? transact : Reflect.get(target, name, target)
+        return typeof found === 'function' ? found.bind(target) : found
+      },
+    })
+    return { gov: { ...gov, store } }
+  })
+  t.hasStrict(unwritten, { reason: 'lock_wait_stopped', receipt_id: null, failed: 1 })
 })
 
 t.test('races', async (t) => {

@@ -21,7 +21,7 @@ const analysed = (change: object) => analysisFailure({ ...pass, ...change } as u
 t.test('a pass that was stopped is cancelled, one that left work says whether it may be repeated',
   async (t) => {
   t.equal(analysed({ status: 'ok' }), null)
-  for (const reason of ['cancelled', 'call_cancelled']) {
+  for (const reason of ['cancelled', 'call_cancelled', 'lock_wait_stopped']) {
     t.strictSame(told(analysed({ reason })), ['cancelled', 'analysis_cancelled', reason])
   }
   t.strictSame(told(analysed({ reason: 'lock_held' })),
@@ -44,7 +44,12 @@ const digested = (change: object) => digestFailure({ ...tick, ...change } as unk
 
 t.test('a digest that could not be kept says whether it waits or was asked for', async (t) => {
   t.equal(digested({ status: 'ok' }), null)
-  t.strictSame(told(digested({ reason: 'lock_held' })), ['locked', 'digest_degraded', 'lock_held'])
+  for (const reason of ['lock_held', 'lane_busy', 'deadline_passed', 'place_unreachable']) {
+    t.strictSame(told(digested({ reason, failed: 1 })), ['locked', 'digest_degraded', reason])
+  }
+  for (const reason of ['cancelled', 'call_cancelled', 'lock_wait_stopped']) {
+    t.strictSame(told(digested({ reason, failed: 1 })), ['cancelled', 'digest_cancelled', reason])
+  }
   t.strictSame(told(digested({ reason: 'call_failed', failed: 1 })),
     ['remote', 'digest_degraded', 'call_failed'])
   t.strictSame(told(digested({ reason: 'lock_held', written: 1 })),

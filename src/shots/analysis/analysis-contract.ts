@@ -7,6 +7,7 @@ import { nextStepsOf } from '../../base/next-step.js'
 import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
+import { cutKind } from '../cut-short.js'
 import { isRoomReason, roomNext, undisputed } from '../disputed.js'
 import { gateTextOf, type GateReason } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
@@ -76,7 +77,7 @@ const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
     const said = 'Some images are blocked; their reason stands with them.'
     return make('analysis_blocked', said, parts)
   }
-  if (reason === 'cancelled' || reason === 'call_cancelled') {
+  if (reason !== null && cutKind(reason) === 'cancelled') {
     return fail.cancelled('analysis_cancelled', 'Stopped; what is left waits.', parts)
   }
   if (receipt.failed > 0 || receipt.receipt_id === null) {

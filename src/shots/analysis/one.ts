@@ -3,6 +3,7 @@ import { SallyportError } from '../../base/errors.js'
 import { captureReason, type CaptureReason } from '../captures/gate.js'
 import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { stopsPass } from '../cut-short.js'
 import { routeStatusOf } from '../gates.js'
 import { countingLock } from '../locked.js'
 import { pauseBehind } from '../paused.js'
@@ -65,15 +66,12 @@ const without = {
   operationId: null, costMicrousd: null, stop: null, reused: false, error: null,
 } as const
 
-/** Kinds of failure that the next image would meet as well. */
-const stopping: ReadonlySet<string> = new Set(['locked', 'cancelled', 'remote'])
-
 /** Why the next image would end no better: the lane, the connection, or what the gateway said. */
 const stopOf = (
   ctx: ShotsContext, { errorKind, reason, httpStatus, operationId }: Sent,
 ): string | null => {
   if (httpStatus !== null) return pauseBehind(ctx, 'screenshot', operationId)?.reason ?? null
-  return errorKind !== null && stopping.has(errorKind) ? reason ?? errorKind : null
+  return stopsPass(errorKind) ? reason ?? errorKind : null
 }
 
 const endOf = (ctx: ShotsContext, result: Sent): OneEnd => {
@@ -103,7 +101,7 @@ const refused = async (
     return { ...without, outcome: 'blocked', reason, error }
   }
   if (kind === 'conflict') return { ...without, outcome: 'skipped', reason, error }
-  if (stopping.has(kind)) return { ...without, outcome: 'skipped', reason, stop: reason, error }
+  if (stopsPass(kind)) return { ...without, outcome: 'skipped', reason, stop: reason, error }
   throw error
 }
 

@@ -6,6 +6,7 @@ import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
+import { cutKind } from '../cut-short.js'
 import { dueFailure, maySent } from '../money.js'
 import { pausedNext } from '../paused.js'
 import { callsOfRenewal } from '../receipts/renewal.js'
@@ -51,8 +52,17 @@ const cutShort = (receipt: DigestReceipt): SallyportError | null => {
     return fail.blocked('digest_blocked', 'No further digest may be written now.', parts)
   }
   if (receipt.status !== 'degraded') return null
-  if (receipt.reason === 'lock_held') {
-    return fail.locked('digest_degraded', 'The state was locked; what is left waits.', {
+  const cut = cutKind(reason)
+  if (cut === 'cancelled') {
+    const stopped = receipt.windows.find((one) => one.reason === reason)?.operation_id ?? null
+    return fail.cancelled('digest_cancelled', 'Stopped; what is left waits.', {
+      reason, details: {
+        ...digestWork(receipt).counts, ...(stopped === null ? {} : { operation_id: stopped }),
+      },
+    })
+  }
+  if (cut === 'locked') {
+    return fail.locked('digest_degraded', 'The state or the lane was busy; what is left waits.', {
       ...parts, next: 'Run it again when the other process has ended.',
     })
   }

@@ -3,14 +3,15 @@
  * is asked only for those that changed, at most four a tick.
  */
 import { isoFromMs } from '../../base/clock.js'
-import { SallyportError } from '../../base/errors.js'
+import { SallyportError, type ErrorKind } from '../../base/errors.js'
 import type { Pause } from '../../gateway/call/pause.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { stopsPass } from '../cut-short.js'
 import { disputedIn } from '../disputed.js'
 import { transactCounted } from '../locked.js'
-import { dueFactsOf, heldOf } from '../money.js'
+import { dueFactsOf, heldOf, maySent } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
 import { isIdleDigest, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
@@ -70,6 +71,15 @@ const resultOf = (
 /** Kinds that a person mends; what is left is worth another look by itself. */
 const blocking: ReadonlySet<string> = new Set(['blocked', 'unauthorized', 'budget'])
 
+/** What became of a window, and why no further one may be tried in this pass. */
+interface Worked {
+  readonly result: WindowResult
+  readonly stop: string | null
+}
+
+const stopOf = (kind: ErrorKind | null, reason: string | null): string | null =>
+  (stopsPass(kind) ? reason ?? kind : null)
+
 const refusedResult = (
   { ctx, isTick }: Work, plan: WindowPlan, error: SallyportError,
 ): WindowResult => {
@@ -87,7 +97,7 @@ const refusedResult = (
 
 const buy = async (
   { ctx, settings, retry, isOlder = false }: Work, plan: Extract<WindowPlan, { kind: 'write' }>,
-): Promise<WindowResult> => {
+): Promise<Worked> => {
   const charsMax = settings.digestMaxChars.value
   const result = await writeWindow(ctx, plan, { charsMax, retry, isOlder })
   const { made: episode } = result
@@ -96,34 +106,41 @@ const buy = async (
     ...dueFactsOf(ctx.gov.store.read(), result.operationId),
   }
   if (episode !== null) {
-    return resultOf(plan, plan.episode === null ? 'written' : 'updated', { episode, ...money })
+    const outcome = plan.episode === null ? 'written' : 'updated'
+    return { result: resultOf(plan, outcome, { episode, ...money }), stop: null }
   }
   const refused = result.errorKind !== null && blocking.has(result.errorKind)
-  return resultOf(plan, refused ? 'blocked' : 'failed', {
-    reason: result.reason ?? result.outcome, ...money,
-  })
+  const reason = result.reason ?? result.outcome
+  return {
+    result: resultOf(plan, refused ? 'blocked' : 'failed', { reason, ...money }),
+    stop: stopOf(result.errorKind, reason),
+  }
 }
 
 const reuse = ({ ctx }: Work, plan: Extract<WindowPlan, { kind: 'reuse' }>) =>
   transactCounted(ctx.gov, 'shots digest', (tx) =>
     reuseText(tx, isoFromMs(ctx.gov.clock.wallMs()), plan))
 
-/** Does what a window asks for. A defect, a cancellation or a lock that is held goes on up. */
-const work = async (here: Work, plan: WindowPlan): Promise<WindowResult> => {
-  if (plan.kind === 'empty' || plan.kind === 'unchanged') return resultOf(plan, plan.kind)
-  if (plan.kind === 'not_repeated') {
-    return resultOf(plan, 'not_repeated', { reason: plan.reason })
-  }
+/** What a window comes to that asks for nothing. */
+const unasked = (plan: Exclude<WindowPlan, { kind: 'write' | 'reuse' }>): WindowResult =>
+  (plan.kind === 'not_repeated'
+    ? resultOf(plan, plan.kind, { reason: plan.reason }) : resultOf(plan, plan.kind))
+
+/** Does what a window asks for. A defect, damage or a cancellation goes on up. */
+const work = async (here: Work, plan: WindowPlan): Promise<Worked> => {
+  if (plan.kind !== 'write' && plan.kind !== 'reuse') return { result: unasked(plan), stop: null }
   // What forbids every contact is no fault of this window: it refuses the whole pass.
   if (plan.kind === 'write') await here.ctx.gateway.client()
   try {
     if (plan.kind === 'write') return await buy(here, plan)
-    return resultOf(plan, 'updated', { episode: await reuse(here, plan) })
+    const episode = await reuse(here, plan)
+    return { result: resultOf(plan, 'updated', { episode }), stop: null }
   } catch (error) {
     const known = error instanceof SallyportError && error.kind !== 'cancelled'
       && error.kind !== 'damaged'
     if (!known) throw error
-    return refusedResult(here, plan, error)
+    const result = refusedResult(here, plan, error)
+    return { result, stop: stopOf(error.kind, result.reason) }
   }
 }
 
@@ -230,8 +247,9 @@ const listed = (all: readonly WindowResult[]): WindowResult[] => {
 }
 
 const standingOf = (
-  { all, pause }: Passed,
+  { all, pause, stop }: Passed,
 ): Pick<DigestReceipt, 'status' | 'reason'> => {
+  if (stop !== null) return { status: 'degraded', reason: stop }
   for (const [outcome, status] of [['failed', 'degraded'], ['blocked', 'blocked']] as const) {
     const found = all.find((one) => one.outcome === outcome)
     if (found !== undefined) return { status, reason: found.reason }
@@ -247,7 +265,19 @@ interface Passed {
   readonly renewal: ProofRenewal | null
   /** The slot was left alone, or is from now on: why, and until when. */
   readonly pause: Pick<Pause, 'reason' | 'until'> | null
+  /** Why it left windows that it would have worked on; null where it left none. */
+  readonly stop: string | null
 }
+
+/** Whether it ends a pass without being a defect: the lock, or a stop by the user. */
+const endsPass = (error: unknown): error is SallyportError =>
+  error instanceof SallyportError && (error.kind === 'locked' || error.kind === 'cancelled')
+
+/** Once something was sent there is a receipt to tell it, whatever refuses the rest. */
+const leavesReceipt = (
+  calls: readonly Parameters<typeof maySent>[0][], error: unknown,
+): error is SallyportError =>
+  error instanceof SallyportError && error.kind !== 'damaged' && calls.some(maySent)
 
 const close = async (
   { ctx, isTick }: Work, passed: Passed,
@@ -278,7 +308,7 @@ const close = async (
       appendReceipt(tx, isoFromMs(clock.wallMs()), job, facts))
     return { ...base, receipt_id: receipt.receipt_id }
   } catch (error) {
-    if (!(error instanceof SallyportError) || error.kind !== 'locked') throw error
+    if (!endsPass(error)) throw error
     return { ...base, status: 'degraded', reason: error.code, receipt_id: null }
   }
 }
@@ -328,23 +358,37 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const todo = plans.filter((one) => one.kind === 'reuse' || (one.kind === 'write' && !paused))
     .slice(0, shotLimits.digestWindowsMax)
   const results: WindowResult[] = []
-  for (const plan of plans.filter((one) => !calls(one))) results.push(await work(here, plan))
-  const renewal = todo.some(({ kind }) => kind === 'write')
-    ? await renewProofIfDue(ctx, 'report') : null
+  for (const plan of plans.filter((one) => !calls(one))) {
+    results.push((await work(here, plan)).result)
+  }
+  const writes = todo.some(({ kind }) => kind === 'write')
+  let [renewal, pause, stop]: [ProofRenewal | null, Passed['pause'], string | null] =
+    [null, null, null]
   const pass = async (): Promise<void> => {
     for (const planned of todo) {
       if (planned.kind === 'write' && pause !== null) continue
+      if (ctx.signal.aborted) stop ??= 'cancelled'
+      if (stop !== null) break
       const plan = isNow(planned) ? asItIs(here, planned) : planned
-      const result = await work({ ...here, isOlder: !isNow(planned) }, plan)
-      results.push(result)
-      if (result.outcome === 'blocked' || result.reason === 'lock_held') break
-      if (plan.kind === 'write') pause = pauseBehind(ctx, 'report', result.operation_id)
+      const worked = await work({ ...here, isOlder: !isNow(planned) }, plan)
+      stop = worked.stop
+      results.push(worked.result)
+      if (worked.result.outcome === 'blocked') break
+      if (plan.kind === 'write') pause = pauseBehind(ctx, 'report', worked.result.operation_id)
     }
   }
-  let pause = buys ? pauseBehind(ctx, 'report', renewal?.operation_id ?? null) : null
-  const pays = pause === null && todo.some(({ kind }) => kind === 'write')
-  await (pays ? betweenReadings(ctx, digestReadings(ctx), pass) : pass())
-  return close(here, { startedMs, all: results, renewal, pause })
+  try {
+    renewal = writes ? await renewProofIfDue(ctx, 'report') : null
+    pause = buys ? pauseBehind(ctx, 'report', renewal?.operation_id ?? null) : null
+    const pays = pause === null && writes
+    await (pays ? betweenReadings(ctx, digestReadings(ctx), pass) : pass())
+  } catch (error) {
+    if (!endsPass(error) && !leavesReceipt([...callsOfRenewal(renewal), ...results], error)) {
+      throw error
+    }
+    stop = error.reason ?? error.code
+  }
+  return close(here, { startedMs, all: results, renewal, pause, stop })
 }
 
 /**
@@ -361,6 +405,6 @@ export const digestWindow = async (
   const startedMs = ctx.gov.clock.monotonicMs()
   const sources = sourcesBetween(view, window.start, window.end)
   const plan = planWindow(ctx, view, window, sources, { retry: here.retry })
-  const result = await work(here, plan)
-  return close(here, { startedMs, all: [result], renewal: null, pause: null })
+  const { result } = await work(here, plan)
+  return close(here, { startedMs, all: [result], renewal: null, pause: null, stop: null })
 }
