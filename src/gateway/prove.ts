@@ -173,6 +173,18 @@ const proofOrder = async (
   }
 }
 
+/** The proof that is made already, where only a stale one is followed by another. */
+const standing = (
+  ctx: GatewayContext, view: View, { slot, ifStale }: ProofRequest,
+): ProofResult | null => {
+  const { proof, state } = gatewayFacts(ctx.gov, view, ctx.place).proofs[slot]
+  return ifStale && state === 'current'
+    ? { slot, made: false, proof, receipt: proof.receipt } : null
+}
+
+const isNotDue = (error: unknown): boolean =>
+  error instanceof SallyportError && error.code === 'proof_not_due'
+
 /**
  * Proves one slot with exactly one request, or with none when `ifStale` and the newest proof is
  * current. Throws for every end without a proof; the details name the operation whose money tells
@@ -184,17 +196,22 @@ export const proveSlot = async (
   const { slot } = request
   const view = ctx.gov.store.read()
   requireReady(ctx, view, session.root.root_id, slot)
-  if (request.ifStale) {
-    const { proof, state } = gatewayFacts(ctx.gov, view, ctx.place).proofs[slot]
-    if (state === 'current') return { slot, made: false, proof, receipt: proof.receipt }
-  }
+  const made = standing(ctx, view, request)
+  if (made !== null) return made
   await ctx.gov.observer.at('prove.begin')
   const prover = { principal: session.principal.principal_id, root: session.root.root_id }
-  const result = await sendCall(ctx, await proofOrder(ctx, prover, request))
-  if (result.made === null) {
+  const onlyIf = (now: View): boolean => standing(ctx, now, request) === null
+  const order = await proofOrder(ctx, prover, { ...request, onlyIf })
+  try {
+    const result = await sendCall(ctx, order)
+    const { made: proof, receipt } = result
+    if (proof !== null) return { slot, made: true, proof, receipt }
     throw callError({ noun: 'proof', codes: { refused: 'proof_failed' } }, result, { slot })
+  } catch (error) {
+    const since = isNotDue(error) ? standing(ctx, ctx.gov.store.read(), request) : null
+    if (since === null) throw error
+    return since
   }
-  return { slot, made: true, proof: result.made, receipt: result.receipt }
 }
 
 /** A proof that a job makes by itself, on the consent of the purpose. */
