@@ -50,7 +50,7 @@ export const slotOfPurpose: Readonly<Record<GatewayPurpose, SlotName>> = {
   'gateway.vision': 'screenshot',
 }
 
-/** The purpose that a capability proof of a slot rests on. */
+/** The purpose that a slot is told by; its proof may rest on another of its own. */
 export const proofPurpose: Readonly<Record<SlotName, GatewayPurpose>> = {
   chat: 'gateway.chat', report: 'gateway.report', screenshot: 'gateway.vision',
 }

@@ -151,7 +151,7 @@ t.test('S-089 unknown, null and no confidence at all are a good answer', async (
   t.equal(row.analysis_status, 'succeeded')
 })
 
-t.test('S-151 S-168 an analysis that cannot be written is lost, its charge is settled and the image is not sent again', async (t) => {
+t.test('an analysis that cannot be written is lost, its charge is settled and the image is not sent again', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')

@@ -192,7 +192,7 @@ t.test('a conclusion that was asked for after it was looked for is not paid for 
   }, 'it is not written over')
 })
 
-t.test('S-107 a conclusion that cannot be written is lost and told as that, and its charge is settled', async (t) => {
+t.test('a conclusion that cannot be written is lost and told as that, and its charge is settled', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(4, 1) })

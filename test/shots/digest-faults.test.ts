@@ -53,7 +53,7 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
   t.strictSame(verifyLedger(world.view()), [])
 })
 
-t.test('S-105 a digest that cannot be written is lost, its charge is settled and it is not bought again by itself', async (t) => {
+t.test('a digest that cannot be written is lost, its charge is settled and it is not bought again by itself', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })

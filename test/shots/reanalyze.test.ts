@@ -349,7 +349,7 @@ t.test('S-159 a bulk costs no more than was said yes to: a bound that was raised
   await healthy(t, world)
 })
 
-t.test('S-159 a bulk holds less where the bound was lowered meanwhile', async (t) => {
+t.test('a bulk holds less where the bound was lowered meanwhile', async (t) => {
   const { world, receipt, more } = await priced(t, '0.009usd')
   t.hasStrict(receipt, { analyzed: 1, skipped: 0 })
   t.equal(more, 1)
