@@ -79,7 +79,7 @@ export const errorBody = (error: SallyportError, carried: Carried = nothingCarri
 /** Which of several failures decides the exit status, gravest first: 12, 13, 7, 9. */
 export const precedence: readonly ErrorKind[] = ['damaged', 'partial', 'blocked', 'remote']
 
-/** The failure that speaks for several; null for none. Behind these a stop; ties go to the first. */
+/** The failure that speaks for several; null for none. A stop comes next; ties go to the first. */
 export const gravest = (errors: readonly SallyportError[]): SallyportError | null => {
   for (const kind of precedence) {
     const found = errors.find((error) => error.kind === kind)

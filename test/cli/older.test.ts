@@ -103,8 +103,10 @@ demo
 completion
 help
 `.replaceAll('\\\n', ' ').trim().split('\n').flatMap((line) => {
-  const [, before = '', last = '', flags = ''] = /^([a-z ]*?)([a-z|-]+)((?: +--.*)?)$/.exec(line) ?? []
-  return last.split('|').map((verb) => ({ name: before + verb, flags: flags.split(' ').filter(Boolean) }))
+  const [, before = '', last = '', rest = ''] =
+    /^([a-z ]*?)([a-z|-]+)((?: +--.*)?)$/.exec(line) ?? []
+  const flags = rest.split(' ').filter(Boolean)
+  return last.split('|').map((verb) => ({ name: before + verb, flags }))
 })
 
 t.test('what scripts may rest on is a verb of today or an older name, with its flags', async (t) => {

@@ -201,7 +201,8 @@ const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
     return fail.partial('jobs_partly_run', 'Some of the jobs did not come to their end.', rest)
   }
   const { kind, code, message, reason } = failure
-  return new SallyportError({ kind, code, message, ...(reason === null ? {} : { reason }), ...rest })
+  const why = reason === null ? {} : { reason }
+  return new SallyportError({ kind, code, message, ...why, ...rest })
 }
 
 /** Running jobs: the one that is named, or with `approved` all that wait. */

@@ -169,7 +169,7 @@ class Daemon {
   #leftOnce(items: number): SallyportError | null {
     if (this.#aside.length > 0) return this.#leftAside()
     return this.#ctx.signal.aborted && items > 0
-      ? fail.cancelled('edge_daemon_stopped', 'You stopped it; what was not sent waits here.') : null
+      ? fail.cancelled('edge_daemon_stopped', 'You stopped it; what was not sent waits.') : null
   }
 
   /** One capture, or none: null when it went on, `idle` when nothing waits, else what failed. */
