@@ -324,6 +324,31 @@ t.test('a program of the machine that does not end is not waited for, nor what i
   }
 })
 
+t.test('systemd has as long to stop the service as its unit gives to a paid request', async (t) => {
+  const { host, run } = await here(t, true)
+  const [asked, released] = ['asked', 'released'].map((file) => join(host.tab, '..', file))
+  t.teardown(() => writeFileSync(released ?? '', ''))
+  host.program('systemctl', `case "$*" in *' restart '*|*' disable '*)
+  touch '${asked}'; while [ ! -e '${released}' ]; do sleep 0.02; done ;;
+esac`)
+  // What would be over before a unit of `TimeoutStopSec=150` has to have ended is over at once.
+  const clock: Clock = {
+    ...systemClock,
+    sleep: async (ms, signal) => {
+      if (ms > 150_000) writeFileSync(released ?? '', '')
+      await (ms > 150_000 ? systemClock.sleep(ms, signal)
+        : until('it was asked, or has ended', () => signal?.aborted === true || existsSync(asked ?? '')))
+    },
+  }
+  for (const words of ['install --yes --serve', 'remove']) {
+    for (const file of [asked, released]) rmSync(file ?? '', { force: true })
+    const ran = await run(`${words} --json`, { clock })
+    t.equal(ran.status, 0, ran.stderr)
+    t.ok(existsSync(asked ?? ''), words)
+  }
+  t.strictSame(readdirSync(host.units), [])
+})
+
 t.test('whoever interrupts while the machine is asked changes no timer by it', async (t) => {
   for (const name of ['systemctl', 'crontab'] as const) {
     const { host, run } = await here(t, false)
