@@ -21,7 +21,10 @@ const integer = (name: string, text: string, { min, max }: Range): number =>
 /** A flag that takes a plain integer, for example `--limit <n>`. */
 export const integerFlag = (flags: string, text: string, range: Range): Option => {
   const option = new Option(flags, `${text} (${range.min} to ${range.max})`)
-  return option.argParser((value) => integer(option.long ?? flags, value, range))
+  // Under another name it is parsed alike, and an error tells the name that was typed.
+  return option.argParser(function parse(this: Option, value: string) {
+    return integer(this.long ?? flags, value, range)
+  })
 }
 
 /** How many rows a list gives: `pageDefault` unless said. */
