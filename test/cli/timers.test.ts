@@ -72,7 +72,8 @@ t.test('a foreign crontab is byte for byte the same after the lines came and wen
   t.match(crontab.toString('latin1'), "'/opt/sally port/bin' 'shots' 'scan' '--quiet'")
   const again = await run('install --yes --json')
   t.ok(readFileSync(host.tab).equals(crontab), `a second install is the same: ${again.stderr}`)
-  t.equal((await run('remove')).status, 0)
+  const removed = await run('remove')
+  t.strictSame([removed.status, removed.stderr], [0, ''], 'nothing that it started is left')
   t.ok(readFileSync(host.tab).equals(foreign))
   const none = await here(t, false)
   await none.run('install --yes')
@@ -162,7 +163,9 @@ t.test('a device without a state keeps its daemon, by units or by a line of cron
     }
     const { entries, scheduler } = made.json()
     t.hasStrict((await run('show --json')).json(), { entries, scheduler, last_runs: null })
-    t.equal((await run('remove')).status, 0)
+    const removed = await run('remove')
+    t.equal(removed.status, 0)
+    t.equal(removed.stderr.includes('Cron ends nothing that it started'), !systemd, 'it goes on')
     t.equal((await run('show --json')).error().code, 'no_state')
   }
 })
