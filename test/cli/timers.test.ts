@@ -339,8 +339,8 @@ esac`)
     ...systemClock,
     sleep: async (ms, signal) => {
       if (ms > 150_000) writeFileSync(released ?? '', '')
-      await (ms > 150_000 ? systemClock.sleep(ms, signal)
-        : until('it was asked, or has ended', () => signal?.aborted === true || existsSync(asked ?? '')))
+      await (ms > 150_000 ? systemClock.sleep(ms, signal) : until('it was asked, or has ended',
+        () => signal?.aborted === true || existsSync(asked ?? '')))
     },
   }
   for (const words of ['install --yes --serve', 'remove']) {

@@ -155,8 +155,8 @@ export const dropLines = async (deps: VerbDeps, id: string): Promise<void> => {
   if (crontab === null) return
   await writeCrontab(deps, withoutBlock(id, crontab))
   if (cronLinesOf(id, crontab)?.some((one) => one.startsWith(scheduleOf(null))) !== true) return
-  deps.note('Cron ends nothing that it started: a service or a daemon of a device goes on until you '
-    + 'end its process. `sallyport status` names that of the service.')
+  deps.note('Cron ends nothing that it started: a service or a daemon of a device goes on until '
+    + 'you end its process. `sallyport status` names that of the service.')
 }
 
 export const remove: VerbRecord<object, Timers> = {
