@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { purposeContents } from '../../src/gateway/consent-text.js'
 import {
   columns, converse, keys, needsScript, type Ended, type Step,
 } from '../support/cli/pseudo-terminal.js'
@@ -41,6 +42,8 @@ t.test('Enter through `setup` changes nothing where nothing is set up', { skip }
   const none = World.in(t)
   const ended = await enterThrough(t, await none)
   t.match(ended.shown, 'Providers, for good')
+  t.match(ended.shown, 'Not done: state, session, alpha, gateway, shots, proof.')
+  t.match(ended.shown, 'Enter leaves a step as it is, y takes it.')
   t.notOk(existsSync(none.place.stateDir))
   const begun = await World.in(t).sandbox().state().session()
   const { shown } = await enterThrough(t, begun)
@@ -48,6 +51,32 @@ t.test('Enter through `setup` changes nothing where nothing is set up', { skip }
     t.match(shown, asked)
   }
   t.notMatch(shown, 'Log in', 'what is done is not asked for')
+})
+
+t.test('what is asked on a terminal of 60 columns is broken between words', { skip }, async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const told = async (words: string, at: Placed, steps: readonly Step[] = []) => {
+    const { shown, lines } = await converse(t, at, words, steps, 60)
+    t.strictSame(lines.filter((line) => line.length > 60), [], 'every line fits')
+    return shown.replace(/\s+/g, ' ')
+  }
+  t.match(await told('setup', await World.in(t)),
+    'Rehearse for free, or use keys of your own? Providers, for good:')
+  t.match(await told('setup', world), 'Set up screenshots: folder, what may leave it, budget (y/N)')
+  const form = await told('gateway setup', world, [
+    { at: 'Ceiling of all', keys: `${down}${enter}` },
+    { at: 'Slot to set up', keys: `${down}${down}${enter}` },
+    { at: 'Model of report', keys: `gateway/acme/text-1${enter}` },
+    { at: 'Upstream hosts that may', keys: `a b${enter}` },
+    { at: 'one slash at most', keys: `\b\b\bacme-host${enter}` },
+    enterAt('Hold for one'), enterAt('Longest wait'), enterAt('Slot to set up'),
+    enterAt('Gateway key'), yes('Enable the route'),
+    { at: 'Purposes to consent to', keys: interrupt },
+  ])
+  for (const text of [
+    'Hold for one request of report:', 'digits, dots, dashes, one slash at most.',
+    ...Object.values(purposeContents).slice(1, 3),
+  ]) t.match(form, text)
 })
 
 t.test('Enter through `setup` changes nothing where all is set up, and tells it as done', {
@@ -250,6 +279,7 @@ t.test('a no to what a form would save leaves that step, and the others go on', 
   const { led } = await beside(t)
   const ended = await converse(t, led, 'setup', [
     ...toSession, ...alphaSteps.slice(0, -1), enterAt('I acknowledge this plaintext'),
+    { at: 'Nothing was changed', keys: `${down}${enter}` },
     enterAt('Set up the gateway'), enterAt('Set up screenshots'),
   ])
   t.equal(ended.status, 0, ended.shown)
