@@ -4,14 +4,14 @@ import { SallyportError } from '../base/errors.js'
 /** Fields whose flag has another name than theirs. */
 const named: Readonly<Record<string, string>> = { api_key: '--api-key-file', consents: '--consent' }
 
-/** The flag that says a field: `slots.chat.upstream_allow.0` is `--upstream-allow`. */
+/** The flag that says a field: `slots.chat.upstream_allow[0]` is `--upstream-allow`. */
 const flagOf = (field: string): string => {
-  const name = field.split('.').filter((part) => !/^[0-9]+$/.test(part)).at(-1) ?? ''
+  const name = field.replace(/\[[0-9]+\]/g, '').split('.').at(-1) ?? ''
   return named[name] ?? `--${name.replace(/_microusd$/, '').replaceAll('_', '-')}`
 }
 
 /** A field as shapes tell it: `The setup, field api_key, must …`. */
-export const fieldForm = /^[^,]*, field ([a-z0-9_.]+), /
+export const fieldForm = /^[^,]*, field ([a-z0-9_.[\]]+), /
 
 /** Runs a save; what it refuses of a field is thrown as of its flag. The details stay. */
 export const inFlags = async <T>(save: () => Promise<T>): Promise<T> => {

@@ -68,9 +68,9 @@ t.test('what is asked on a terminal of 60 columns is broken between words', { sk
     { at: 'Slot to set up', keys: `${down}${down}${enter}` },
     { at: 'Model of report', keys: `gateway/acme/text-1${enter}` },
     { at: 'Upstream hosts that may', keys: `a b${enter}` },
-    { at: 'one slash at most', keys: `\b\b\bacme-host${enter}` },
+    { at: 'slash at most', keys: `\b\b\bacme-host${enter}` },
     enterAt('Hold for one'), enterAt('Longest wait'), enterAt('Slot to set up'),
-    enterAt('Gateway key'), yes('Enable the route'),
+    { at: 'Gateway key', keys: `MARK-gateway-key-0123456789${enter}` }, yes('Enable the route'),
     { at: 'Purposes to consent to', keys: interrupt },
   ])
   for (const text of [
@@ -117,15 +117,14 @@ const alphaSteps: readonly Step[] = [
 
 const gatewaySteps: readonly Step[] = [
   yes('Set up the gateway'), enterAt('Ceiling of all routes'),
-  { at: 'Slot to set up', keys: `${down.repeat(3)}${enter}` },
+  { at: 'Slot to set up', keys: `${down.repeat(2)}${enter}` },
   { at: 'Model of screenshot', keys: `gateway/acme/sees-1${enter}` },
   { at: 'Upstream hosts', keys: `acme-host${enter}` },
   { at: 'Hold for one request', keys: `${down}${enter}` }, enterAt('Longest wait'),
-  { at: 'Slot to set up', keys: `${down}${enter}` },
-  { at: 'Model of chat', keys: `gateway/acme/text-1${enter}` },
+  enterAt('Slot to set up'), enterAt('Model of chat'),
   { at: 'Upstream hosts', keys: `acme-host,other-host${enter}` },
   enterAt('Hold for one request'), { at: 'Longest wait', keys: `${down}${enter}` },
-  enterAt('Slot to set up'),
+  { at: 'Slot to set up', keys: `${down.repeat(2)}${enter}` },
   { at: 'Gateway key', keys: `MARK-gateway-key-0123456789${enter}` },
   yes('Enable the route now'),
   { at: 'Purposes to consent to', keys: `${space}${down}${space}${enter}` },
@@ -133,12 +132,11 @@ const gatewaySteps: readonly Step[] = [
 ]
 
 const shotsSteps = (folder: string): readonly Step[] => [
-  yes('Set up screenshots'), enterAt('Screenshots lie in'),
+  yes('Set up screenshots'), { at: 'Screenshots lie in', keys: `${down}${enter}` },
   { at: 'Screenshot folder', keys: `${folder}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
-  { at: 'Spend of a rolling day', keys: `${down}${enter}` },
-  { at: 'Requests of a rolling day', keys: `${down}${enter}` },
-  { at: 'Hold for one image', keys: `${down}${enter}` },
+  enterAt('Spend of a rolling day'), enterAt('Requests of a rolling day'),
+  enterAt('Hold for one image'),
   { at: 'Of a region that goes on changing', keys: `${down}${enter}` },
   yes('Let jobs renew'), yes('Save this change'),
 ]
