@@ -204,7 +204,8 @@ export const waitingOf = async (
   looking: Looking, registry: Registry = capabilities,
 ): Promise<readonly Waiting[]> => {
   const { gov, view } = looking
-  const block = (): PolicyBlock => policyStatus(gov.store, view).block
+  let known: { readonly block: PolicyBlock } | null = null
+  const block = (): PolicyBlock => (known ??= policyStatus(gov.store, view)).block
   const parts: readonly Part[] = [
     ['policy', () => [...policyWaits(block()), ...stopWaits(looking)]],
     ['ledger', () => moneyWaits(looking)],

@@ -19,6 +19,7 @@ import { refusal, type HttpRefusal } from './http/refusal.js'
 import { Router, type Placed } from './http/router.js'
 import { Routes } from './routes.js'
 import { send } from './http/send.js'
+import { Turns } from './http/turns.js'
 import { requireAsker, type Asker } from './asker.js'
 import { HeldStore } from './held-store.js'
 import { keyOf, type Asked, type Described, type Route } from './route.js'
@@ -50,6 +51,7 @@ export interface Site {
   readonly held: HeldStore
   readonly threads: Threads
   readonly wrongCodes: WrongCodes
+  readonly turns: Turns
   /** What commands carry that it tells. */
   readonly carried: Carried
   goOn(work: Promise<unknown>): void
@@ -148,6 +150,7 @@ export const operatorEndpoint = (route: Route, askerOf: FindAsker = bearerOf): E
   ...(route.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
     const { request } = exchange
+    await site.turns.mine()
     const by = askerOf(request)
     const isHere = route.where === 'here'
     // Where nothing is read and no thread is taken, who asks is looked up once: by the work itself.
@@ -191,6 +194,7 @@ export class Service {
     this.#site = {
       world, place, threads, held,
       goOn: (work) => this.#keep(work), wrongCodes: new WrongCodes(),
+      turns: new Turns(() => world.clock.monotonicMs()),
       takeIn: () => this.#keep(this.#taking.again()),
       get carried() { return parts.carried?.() ?? nothingCarried },
     }

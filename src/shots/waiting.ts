@@ -4,20 +4,18 @@
  */
 import { overspentBy } from '../observations/budget.js'
 import type { View } from '../state/types.js'
-import { blockedAnywhere, blockedNext, reasonGone } from './analysis/blocked.js'
+import { blockedAnywhere, blockedNext, groupsOf, reasonGone } from './analysis/blocked.js'
 import { keptNow } from './analysis/restore.js'
 import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStatus } from './budget.js'
 import { isFinalOfCapture } from './captures/gate.js'
 import type { ShotsContext } from './context.js'
-import { disputedOf, undisputed } from './disputed.js'
+import { disputedOf, undisputed, type Disputed } from './disputed.js'
 import { gateTextOf, routeStatusOf } from './gates.js'
-import { classificationNow, currentFacts } from './observations/as-of-now.js'
+import { classificationNow, currentFacts, type CurrentFacts } from './observations/as-of-now.js'
 import { findObservations } from './observations/find.js'
-import {
-  shotCollections as c, type CountKey, type Observation,
-} from './observations/observation-rows.js'
+import type { CountKey, Observation } from './observations/observation-rows.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** What a person does about images that failed. */
@@ -38,9 +36,8 @@ interface FailedNext {
  * leave are sent again. Of any other what was analysed stays, and they wait for nobody.
  */
 export const failedNext = (
-  ctx: ShotsContext, view: View,
+  ctx: ShotsContext, view: View, { folderDigest }: CurrentFacts = currentFacts(ctx, view),
 ): ((row: Pick<Observation, 'root_digest' | 'edge'>) => FailedNext) => {
-  const { folderDigest } = currentFacts(ctx, view)
   const standing = routeStatusOf(ctx, view)
   return (row) => {
     const kept = keptNow(view, standing, row)
@@ -63,8 +60,9 @@ export const isSwitchedOff = (
 type WaitsForPerson = (reason: string) => boolean
 
 /** The rule as of a view: the day of a budget moves on by itself, and a pass takes up the rest. */
-export const waitsForPerson = (ctx: ShotsContext, view: View): WaitsForPerson => {
-  const disputed = disputedOf(ctx, view)
+export const waitsForPerson = (
+  ctx: ShotsContext, view: View, disputed: Disputed = disputedOf(ctx, view),
+): WaitsForPerson => {
   const saved = savedSettings(view)
   return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
     // A person chose that it is so, and a later image stands for each; captures stay here.
@@ -91,16 +89,18 @@ export interface WaitingImages {
   readonly next: string
 }
 
-const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
-  const now = currentFacts(ctx, view)
-  const nextOf = failedNext(ctx, view)
+const failed = (
+  ctx: ShotsContext, view: View, now: CurrentFacts,
+): readonly WaitingImages[] => {
+  const groups = groupsOf(view, 'failed')
+  if (groups.length === 0) return []
+  const nextOf = failedNext(ctx, view, now)
   const reasons = new ReasonCounts()
   const isMeant = (key: CountKey): boolean => classificationNow(key, now) === null
-  for (const { doc } of view.all(c.counts)) {
-    const { analysis_status: status, archived, edge, root_digest } = doc
-    const told = !archived && status === 'failed' && edge !== true && isMeant(doc)
-      && nextOf({ root_digest }).needsPerson
-    if (told) reasons.add(doc.reason ?? notRecorded, doc.count)
+  for (const group of groups) {
+    const { edge, root_digest, reason, count } = group
+    const told = edge !== true && isMeant(group) && nextOf({ root_digest }).needsPerson
+    if (told) reasons.add(reason ?? notRecorded, count)
   }
   // Whether a capture may still leave, each says by itself.
   for (const row of findObservations(view, {
@@ -110,10 +110,13 @@ const failed = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
   return reasons.list().map((one) => ({ ...one, status: 'failed', text: null, next }))
 }
 
-const blocked = (ctx: ShotsContext, view: View): readonly WaitingImages[] => {
+const blocked = (
+  ctx: ShotsContext, view: View, now: CurrentFacts,
+): readonly WaitingImages[] => {
+  const { reasons, unseen } = blockedAnywhere(ctx, view, now)
+  if (reasons.length === 0 && unseen === 0) return []
   const disputed = disputedOf(ctx, view)
-  const { reasons, unseen } = blockedAnywhere(ctx, view)
-  const isWaiting = waitsForPerson(ctx, view)
+  const isWaiting = waitsForPerson(ctx, view, disputed)
   const told = reasons.filter(({ reason }) => isWaiting(reason))
     .map(({ reason, count }): WaitingImages => ({
       status: 'blocked', reason, count, text: gateTextOf(reason)?.text ?? null,
@@ -135,5 +138,6 @@ export const overspent = ({ gov }: ShotsContext, view: View): number | null => {
 }
 
 /** All of them, of whatever age: a report tells those of its period. Counters tell nearly all. */
-export const waitingImages = (ctx: ShotsContext, view: View): readonly WaitingImages[] =>
-  [...failed(ctx, view), ...blocked(ctx, view)]
+export const waitingImages = (
+  ctx: ShotsContext, view: View, now: CurrentFacts = currentFacts(ctx, view),
+): readonly WaitingImages[] => [...failed(ctx, view, now), ...blocked(ctx, view, now)]

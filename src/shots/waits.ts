@@ -11,7 +11,7 @@ import type { OwnWaiting } from '../governance/waiting.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { lastFailures, lastRuns } from './last-runs.js'
-import { currentFacts } from './observations/as-of-now.js'
+import { currentFacts, type CurrentFacts } from './observations/as-of-now.js'
 import { textPause, visionPause } from './paused.js'
 import { tolerantSettings } from './source/config.js'
 import { closedDigests } from './texts/readiness.js'
@@ -50,8 +50,9 @@ const pauses = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
       + `${countText(pause.refusals, 'request')} in a row (${pause.reason}).`,
   }]))
 
-const failedRuns = (ctx: ShotsContext, view: View): readonly OwnWaiting[] =>
-  lastFailures(ctx.gov.store, view, currentFacts(ctx, view).folderDigest)
+const failedRuns = (
+  ctx: ShotsContext, view: View, { folderDigest }: CurrentFacts,
+): readonly OwnWaiting[] => lastFailures(ctx.gov.store, view, folderDigest)
     .map(({ job, reason }) => ({
       what: 'run', count: 1,
       text: `The last run of ${job} failed${reason === null ? '' : ` (${reason})`}.`,
@@ -73,11 +74,14 @@ const digestWaits = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => {
 }
 
 /** Finds it. */
-export const shotsWaiting = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => [
-  ...budgetWaits(overspent(ctx, view)),
-  ...failedRuns(ctx, view),
-  ...digestWaits(ctx, view),
-  ...waitingImages(ctx, view).map((one): OwnWaiting => (
-    { what: 'images', count: one.count, text: textOf(one), command: commandOf(one) })),
-  ...pauses(ctx, view),
-]
+export const shotsWaiting = (ctx: ShotsContext, view: View): readonly OwnWaiting[] => {
+  const now = currentFacts(ctx, view)
+  return [
+    ...budgetWaits(overspent(ctx, view)),
+    ...failedRuns(ctx, view, now),
+    ...digestWaits(ctx, view),
+    ...waitingImages(ctx, view, now).map((one): OwnWaiting => (
+      { what: 'images', count: one.count, text: textOf(one), command: commandOf(one) })),
+    ...pauses(ctx, view),
+  ]
+}

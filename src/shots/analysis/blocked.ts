@@ -5,9 +5,10 @@
 import type { View } from '../../state/types.js'
 import { placeReason } from '../captures/gate.js'
 import { isTakenUp } from '../captures/places.js'
+import type { AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { isRoomReason, roomNext, type Disputed } from '../disputed.js'
-import { classificationNow, currentFacts } from '../observations/as-of-now.js'
+import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
 import {
   consentReaches, gateTextOf, isProofReason, routeStatusOf, type RouteStatus,
@@ -147,9 +148,10 @@ export const blockedReasons = (
  * looked at.
  */
 export const blockedAnywhere = (
-  ctx: ShotsContext, view: View,
+  ctx: ShotsContext, view: View, known?: CurrentFacts,
 ): { readonly reasons: BlockedReasons; readonly unseen: number } => {
-  const now = currentFacts(ctx, view)
+  if (groupsOf(view, 'blocked').length === 0) return { reasons: [], unseen: 0 }
+  const now = known ?? currentFacts(ctx, view)
   const isMeant = (key: CountKey): boolean => classificationNow(key, now) === null
   const reasons = reasonsOfGroups(ctx, view, isMeant, { msMax: quickLooksMs })
   const seen = reasons.reduce((sum, { count }) => sum + count, 0)
@@ -157,12 +159,15 @@ export const blockedAnywhere = (
   return { reasons, unseen: all - seen }
 }
 
+/** Rows of a status that are not archived, in groups. */
+export const groupsOf = (view: View, status: AnalysisStatus): readonly ShotCount[] =>
+  view.all(c.counts).map(({ doc }) => doc)
+    .filter((one) => !one.archived && one.analysis_status === status)
+
 /** Blocked rows that are still meant, in groups. */
 const blockedGroups = (
   view: View, isMeant: (key: CountKey) => boolean,
-): readonly ShotCount[] =>
-  view.all(c.counts).map(({ doc }) => doc).filter((one) =>
-    !one.archived && one.analysis_status === 'blocked' && isMeant(one))
+): readonly ShotCount[] => groupsOf(view, 'blocked').filter(isMeant)
 
 /** How many images of the current folder and of named devices are blocked, from counters. */
 export const blockedCount = (ctx: ShotsContext, view: View): number =>

@@ -44,7 +44,7 @@ export const reasonsFor = (
   const reasonOf = blockedRowReader(ctx, view, routeStatusOf(ctx, view))
   const blocked = new ReasonCounts()
   const disputed = disputedOf(ctx, view)
-  const isWaiting = waitsForPerson(ctx, view)
+  const isWaiting = waitsForPerson(ctx, view, disputed)
   for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
     ...failedReasons(ctx, view, rows),

@@ -31,10 +31,14 @@ const startsOf = (bytes: Buffer): Uint32Array => {
   return Uint32Array.from([...starts, bytes.length - closing.length + 2])
 }
 
+/** Lines at hand, at most: every search goes by the same few in the middle. */
+const parsedMax = 64
+
 /** Lines of an index whose digest was true. */
 export class IndexLines {
   readonly #bytes: Buffer
   readonly #starts: Uint32Array
+  readonly #parsed = new Map<number, IndexLine>()
 
   /** Keeps a copy of the bytes; none at all of what is no index. */
   constructor(bytes: Buffer) {
@@ -49,6 +53,16 @@ export class IndexLines {
 
   /** The n-th line; undefined where it is none. */
   line(number: number): IndexLine | undefined {
+    const known = this.#parsed.get(number)
+    if (known !== undefined) return known
+    const line = this.#parse(number)
+    if (line === undefined) return undefined
+    if (this.#parsed.size >= parsedMax) this.#parsed.clear()
+    this.#parsed.set(number, line)
+    return line
+  }
+
+  #parse(number: number): IndexLine | undefined {
     const [from, end] = [this.#starts[number], this.#starts[number + 1]]
     if (from === undefined || end === undefined || this.#bytes[from] !== bracket) return undefined
     try {

@@ -133,19 +133,30 @@ export interface HashedKey {
   readonly hashes: readonly [number, number]
 }
 
-const rowAt = (rows: readonly StoredRow[], key: Key): StoredRow | undefined => {
+/** How many rows, which ascend, lie below a key; with `orAt` one at the key counts, too. */
+const countBelow = (rows: readonly StoredRow[], key: Key, orAt: boolean): number => {
   let [low, high] = [0, rows.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    const row = rows[middle]
-    if (row === undefined) return undefined
-    const order = compareKeys(row, key)
-    if (order === 0) return row
-    if (order < 0) low = middle + 1
+    const order = compareKeys(rows[middle] as StoredRow, key)
+    if (order < 0 || (orAt && order === 0)) low = middle + 1
     else high = middle
   }
-  return undefined
+  return low
 }
+
+const rowAt = (rows: readonly StoredRow[], key: Key): StoredRow | undefined => {
+  const row = rows[countBelow(rows, key, false)]
+  return row !== undefined && compareKeys(row, key) === 0 ? row : undefined
+}
+
+/** Which rows of a block lie within bounds: from one place to before another. */
+const placesIn = (
+  rows: readonly StoredRow[], { low, lowOpen = false, high }: Bounds,
+): readonly [number, number] => [
+  low === undefined ? 0 : countBelow(rows, low, lowOpen),
+  high === undefined ? rows.length : countBelow(rows, high, false),
+]
 
 const newline = 0x0a
 const behindId: ReadonlySet<number | undefined> = new Set([0x2c, 0x5d])
@@ -341,16 +352,34 @@ export class Segment {
   }
 
   * #scan(bounds: Bounds, reverse: boolean, onLost: OnLost | undefined): Generator<StoredRow> {
-    const { low, high } = bounds
-    const blocks = this.#blocksOr(onLost)
-    const first = low === undefined || blocks === 0 ? 0 : Math.max(0, this.#blockAt(low))
-    const last = high === undefined || blocks === 0 ? blocks - 1 : this.#blockAt(high)
-    for (let n = reverse ? last : first; n >= first && n <= last; n += reverse ? -1 : 1) {
-      const rows = this.#blockOr(n, onLost)
-      for (let at = 0; at < rows.length; at += 1) {
-        const row = rows[reverse ? rows.length - 1 - at : at]
-        if (row !== undefined && isWithin(row, bounds)) yield row
+    for (const number of this.#numbersIn(bounds, reverse, this.#blocksOr(onLost))) {
+      const rows = this.#blockOr(number, onLost)
+      const [from, to] = placesIn(rows, bounds)
+      for (let at = from; at < to; at += 1) {
+        const row = rows[reverse ? from + to - 1 - at : at]
+        if (row !== undefined) yield row
       }
+    }
+  }
+
+  /**
+   * Numbers of the blocks that may hold rows within bounds, of so many. Most bounds lie in one
+   * block: where the other bound lies is not looked for, but noticed when it is reached.
+   */
+  * #numbersIn({ low, high }: Bounds, reverse: boolean, blocks: number): Generator<number> {
+    if (blocks === 0) return
+    if (reverse) {
+      let number = high === undefined ? blocks - 1 : this.#blockAt(high)
+      for (; number >= 0; number -= 1) {
+        yield number
+        if (low !== undefined && compareKeys(keyOf(this.#line(number)), low) <= 0) return
+      }
+      return
+    }
+    let number = low === undefined ? 0 : Math.max(0, this.#blockAt(low))
+    for (; number < blocks; number += 1) {
+      if (high !== undefined && compareKeys(keyOf(this.#line(number)), high) >= 0) return
+      yield number
     }
   }
 
