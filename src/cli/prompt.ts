@@ -59,9 +59,8 @@ export const terminalPrompter = async (
       return it
     },
     async choose(message, choices, initial) {
-      const widest = [...choices].sort((a, b) => b.length - a.length)[0]
       const question = {
-        type: 'select', name: 'it', message: await fit(message, '? ', ` ${widest ?? ''}`),
+        type: 'select', name: 'it', message: await fit(message, '? '),
         choices: await Promise.all(choices.map(async (value) =>
           ({ name: await fit(value, '> '), value, short: value }))),
       } as const

@@ -63,7 +63,8 @@ export const newConnectionForm = async (
       'Repository (OWNER/NAME):', rehearsal === null ? '' : rehearsal.repository,
       (text) => (/^[^/\s]+\/[^/\s]+$/.test(text) ? null : 'Type OWNER/NAME; Ctrl-C leaves.'))
     const free = await offered(prompter, freeOf(repo))
-    if (free?.consent != null) deps.note('Whatever consent it has ends with a save.')
+    const consent = free?.consent ?? null
+    if (consent !== null) deps.note('Whatever consent it has ends with a save.')
     const typed = await tokenOf(deps, prompter, rehearsal === null
       ? 'Token (not shown):' : 'Token (not shown; Enter takes that of the sandbox):')
     const token = typed ?? (rehearsal === null ? undefined
