@@ -43,7 +43,7 @@ t.test('Enter through `setup` changes nothing where nothing is set up', { skip }
   const ended = await enterThrough(t, await none)
   t.match(ended.shown, 'Providers, for good')
   t.match(ended.shown, 'Not done: state, session, alpha, gateway, shots, proof.')
-  t.match(ended.shown, 'Enter leaves a step as it is, y takes it.')
+  t.match(ended.shown.replace(/\s+/g, ' '), 'Enter leaves a step as it is, y takes it.')
   t.notOk(existsSync(none.place.stateDir))
   const begun = await World.in(t).sandbox().state().session()
   const { shown } = await enterThrough(t, begun)
@@ -219,7 +219,7 @@ t.test('a route that was left disabled is told as a line that leaves it so', { s
   const { led, typing } = await beside(t)
   for (const world of [led, typing]) await converse(t, world, 'setup', toSession)
   const ended = await converse(t, led, 'gateway setup', [
-    { at: 'Ceiling of all routes', keys: `${down}${enter}` },
+    { at: 'Ceiling of all routes', keys: `${keys.up}${enter}` },
     ...gatewaySteps.slice(7, 13), enterAt('Gateway key'), enterAt('Enable the route now'),
     yes('Save this change'),
   ])
