@@ -145,10 +145,12 @@ const unbroken = (page: string): string => {
   for (const line of page.split('\n')) {
     const text = line.trimStart()
     const whole = lines.at(-1) ?? ''
-    const isFull = last !== '' && last.length + 1 + (text.split(' ')[0] ?? '').length > brokenColumns
+    const [word = ''] = text.split(' ')
+    const isFull = last !== '' && last.length + 1 + word.length > brokenColumns
     const lead = ' '.repeat(line.length - text.length)
-    if (text !== '' && isFull && !entryForm.test(line) && !commandForm.test(last)
-      && lead === beginningOf(whole, pageColumns, charWidth)) lines.splice(-1, 1, `${whole} ${text}`)
+    const goesOn = text !== '' && isFull && !entryForm.test(line) && !commandForm.test(last)
+      && lead === beginningOf(whole, pageColumns, charWidth)
+    if (goesOn) lines.splice(-1, 1, `${whole} ${text}`)
     else lines.push(line)
     last = line
   }
