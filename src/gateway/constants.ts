@@ -55,7 +55,7 @@ export const slotMeant: Readonly<Record<string, SlotName>> = Object.fromEntries(
   gatewayPurposes.flatMap((purpose) => [purpose, purpose.replace('gateway.', '')]
     .map((name) => [name, slotOfPurpose[purpose]])))
 
-/** The purpose that a capability proof of a slot rests on. */
+/** The purpose that a slot is told by; its proof may rest on another of its own. */
 export const proofPurpose: Readonly<Record<SlotName, GatewayPurpose>> = {
   chat: 'gateway.chat', report: 'gateway.report', screenshot: 'gateway.vision',
 }

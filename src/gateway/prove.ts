@@ -16,11 +16,12 @@ import { callError } from './call/ending.js'
 import type { CallResult } from './call/finish.js'
 import type { CallOrder } from './call/order.js'
 import { sendCall } from './call/send.js'
-import { gatewayLimits, proofPurpose, slotNames, type SlotName } from './constants.js'
+import { gatewayLimits, slotNames, type GatewayPurpose, type SlotName } from './constants.js'
 import type { GatewayContext } from './context.js'
 import {
   attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
 } from './proof.js'
+import { proofPurposeNow } from './proof-purpose.js'
 import { gatewayDenials, gatewayFacts, gatewayWordsOf, type GatewayDenial } from './readiness.js'
 import type { GatewayReceipt } from './receipt.js'
 import { proofRecipes } from './recipes.js'
@@ -38,6 +39,13 @@ interface ProofRequest {
   readonly slot: SlotName
   /** Contact nobody while the newest proof is current; never repeat an uncertain attempt. */
   readonly ifStale: boolean
+}
+
+/** How a proof is ordered, by a person or by a job. */
+interface ProofOrder extends ProofRequest {
+  readonly purpose: GatewayPurpose
+  /** Asked again in the claiming record and up to the first byte: what it is for may be closed. */
+  readonly onlyIf?: (view: View) => boolean
 }
 
 const notSet: GatewayDenial = { name: 'slot_not_set', kind: 'blocked' }
@@ -60,10 +68,10 @@ const requireLongEnough = (
 }
 
 const requireReady = (
-  ctx: GatewayContext, view: View, root: string | null, slot: SlotName,
+  ctx: GatewayContext, view: View, root: string | null, use: Pick<ProofOrder, 'slot' | 'purpose'>,
 ): void => {
+  const { slot } = use
   const facts = gatewayFacts(ctx.gov, view, ctx.place)
-  const use = { slot, purpose: proofPurpose[slot] }
   const denials = facts.route === null ? [notSet] : gatewayDenials(facts, use, 'admit')
   const [first] = denials
   if (first === undefined) return requireLongEnough(ctx, view, root, slot)
@@ -100,7 +108,7 @@ const requireNoneRunning = (ctx: GatewayContext, tx: Tx, slot: SlotName): void =
 }
 
 const requireDue = (
-  view: View, { slot, onlyIf }: Pick<ProofRenewalOrder, 'slot' | 'onlyIf'>,
+  view: View, { slot, onlyIf }: Pick<ProofOrder, 'slot' | 'onlyIf'>,
 ): void => {
   if (onlyIf?.(view) !== false) return
   throw fail.conflict('proof_not_due', 'The proof is not to be renewed now.', { details: { slot } })
@@ -116,12 +124,11 @@ const requireBindings = (view: View, slot: SlotName): ProofBindings => {
 
 /** The claim's digest covers what is proved and the number of the attempt. */
 const claimAttempt = (
-  ctx: GatewayContext, tx: Tx, root: string | null,
-  request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
+  ctx: GatewayContext, tx: Tx, root: string | null, request: ProofOrder,
 ): { readonly inputDigest: string; readonly claimed: ProofBindings } => {
   const { slot } = request
   const bindings = requireBindings(tx, slot)
-  requireReady(ctx, tx, root, slot)
+  requireReady(ctx, tx, root, request)
   requireNoneRunning(ctx, tx, slot)
   requireDue(tx, request)
   if (request.ifStale) requireRepeatable(ctx, tx, slot)
@@ -138,16 +145,15 @@ interface Prover {
 }
 
 const proofOrder = async (
-  ctx: GatewayContext, { principal, root }: Prover,
-  request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
+  ctx: GatewayContext, { principal, root }: Prover, request: ProofOrder,
 ): Promise<CallOrder<ProofBindings, true, GatewayProof>> => {
-  const { slot } = request
+  const { slot, purpose } = request
   const recipe = proofRecipes[slot]
   const messages = await recipe.messages()
   return {
     step: 'prove',
     slot,
-    purpose: proofPurpose[slot],
+    purpose,
     priority: slot === 'report' ? 'high' : 'normal',
     principal,
     root,
@@ -173,6 +179,18 @@ const proofOrder = async (
   }
 }
 
+/** The proof that is made already, where only a stale one is followed by another. */
+const standing = (
+  ctx: GatewayContext, view: View, { slot, ifStale }: ProofRequest,
+): ProofResult | null => {
+  const { proof, state } = gatewayFacts(ctx.gov, view, ctx.place).proofs[slot]
+  return ifStale && state === 'current'
+    ? { slot, made: false, proof, receipt: proof.receipt } : null
+}
+
+const isNotDue = (error: unknown): boolean =>
+  error instanceof SallyportError && error.code === 'proof_not_due'
+
 /**
  * Proves one slot with exactly one request, or with none when `ifStale` and the newest proof is
  * current. Throws for every end without a proof; the details name the operation whose money tells
@@ -183,27 +201,30 @@ export const proveSlot = async (
 ): Promise<ProofResult> => {
   const { slot } = request
   const view = ctx.gov.store.read()
-  requireReady(ctx, view, session.root.root_id, slot)
-  if (request.ifStale) {
-    const { proof, state } = gatewayFacts(ctx.gov, view, ctx.place).proofs[slot]
-    if (state === 'current') return { slot, made: false, proof, receipt: proof.receipt }
-  }
+  const purpose = proofPurposeNow(gatewayFacts(ctx.gov, view, ctx.place), slot)
+  requireReady(ctx, view, session.root.root_id, { slot, purpose })
+  const made = standing(ctx, view, request)
+  if (made !== null) return made
   await ctx.gov.observer.at('prove.begin')
   const prover = { principal: session.principal.principal_id, root: session.root.root_id }
-  const result = await sendCall(ctx, await proofOrder(ctx, prover, request))
-  if (result.made === null) {
+  const onlyIf = (now: View): boolean => standing(ctx, now, request) === null
+  const order = await proofOrder(ctx, prover, { ...request, purpose, onlyIf })
+  try {
+    const result = await sendCall(ctx, order)
+    const { made: proof, receipt } = result
+    if (proof !== null) return { slot, made: true, proof, receipt }
     throw callError({ noun: 'proof', codes: { refused: 'proof_failed' } }, result, { slot })
+  } catch (error) {
+    const since = isNotDue(error) ? standing(ctx, ctx.gov.store.read(), request) : null
+    if (since === null) throw error
+    return since
   }
-  return { slot, made: true, proof: result.made, receipt: result.receipt }
 }
 
 /** A proof that a job makes by itself, on the consent of the purpose. */
-interface ProofRenewalOrder {
-  readonly slot: SlotName
+interface ProofRenewalOrder extends Omit<ProofOrder, 'ifStale'> {
   /** Who gave the consent, and pays. */
   readonly principal: string
-  /** Asked again in the claiming record and up to the first byte: what it is for may be closed. */
-  readonly onlyIf?: (view: View) => boolean
 }
 
 /**

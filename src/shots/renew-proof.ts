@@ -8,8 +8,9 @@
 import { SallyportError } from '../base/errors.js'
 import { msFromIso } from '../base/clock.js'
 import { pauseOf } from '../gateway/call/pause.js'
-import { proofPurpose, gatewayLimits, type SlotName } from '../gateway/constants.js'
+import { gatewayLimits, type GatewayPurpose, type SlotName } from '../gateway/constants.js'
 import type { ProofState } from '../gateway/proof.js'
+import { proofPurposeNow } from '../gateway/proof-purpose.js'
 import { renewProof } from '../gateway/prove.js'
 import { consentTo, gatewayFacts } from '../gateway/readiness.js'
 import type { View } from '../state/types.js'
@@ -54,10 +55,10 @@ const isPassing = (error: SallyportError): boolean =>
   error.kind === 'cancelled' || error.kind === 'damaged' || error.kind === 'locked'
 
 const renew = async (
-  ctx: ShotsContext, slot: RenewedSlot, principal: string,
+  ctx: ShotsContext, slot: RenewedSlot, purpose: GatewayPurpose, principal: string,
 ): Promise<ProofRenewal> => {
   const result = await renewProof(ctx.gateway, {
-    slot, principal, onlyIf: (view) => due(ctx, view, slot),
+    slot, purpose, principal, onlyIf: (view) => due(ctx, view, slot),
   })
   const { outcome, reason, operationId, made, receipt } = result
   const ended = made !== null ? 'renewed' : outcome === 'not_contacted' ? 'not_sent' : 'failed'
@@ -80,10 +81,11 @@ export const renewProofIfDue = async (
   const view = ctx.gov.store.read()
   if (!due(ctx, view, slot)) return null
   const facts = gatewayFacts(ctx.gov, view, ctx.gateway.place)
-  const consent = consentTo(facts, proofPurpose[slot])
+  const purpose = proofPurposeNow(facts, slot)
+  const consent = consentTo(facts, purpose)
   if (consent === undefined) return null
   try {
-    return await renew(ctx, slot, consent.principal)
+    return await renew(ctx, slot, purpose, consent.principal)
   } catch (error) {
     if (!(error instanceof SallyportError) || isPassing(error)) throw error
     if (error.code === 'proof_not_due') return null

@@ -144,6 +144,19 @@ t.test('a second proof of a slot while one runs is refused', async (t) => {
   t.equal(rig.calls().length, 1)
 })
 
+t.test('a proof that another process made since the look is not paid for once more', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  let other: Ran | undefined
+  const ran = await rig.prove('chat', {
+    args: ['--if-stale'],
+    at: async (step) => { if (step === 'prove.begin') other ??= await rig.prove('chat') },
+  })
+  t.hasStrict([other?.status, ran.status], [0, 0], ran.stderr)
+  t.hasStrict(ran.json(), { made: false, proof_id: other?.json().proof_id })
+  t.equal(rig.calls().length, 1)
+  checkLedger(t, rig)
+})
+
 t.test('an interrupt before contact sends nothing; after the first byte the charge settles', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const interruptAt = (wanted: string) => {

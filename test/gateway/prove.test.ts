@@ -6,7 +6,7 @@ import { movedClock } from '../support/clock.js'
 import { checkLedger, ledgerRowsOf } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
-import { bodyOf, gatewayKey } from '../world/gateway.js'
+import { bodyOf, gatewayKey, slotFlags } from '../world/gateway.js'
 import { World } from '../world/world.js'
 
 const day = 24 * 3_600_000
@@ -42,6 +42,20 @@ t.test('one proof is one request with every routing control, settled and recorde
   ])
   checkLedger(t, rig)
   t.strictSame(verifyAudit(rig.view()), [])
+})
+
+t.test('a slot is proved on the consent to any of its purposes, and on none without one', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway({ slots: ['chat'] })
+  must(await rig.widen(slotFlags('report')))
+  const none = await rig.prove('report')
+  t.hasStrict(none.error(), { code: 'gateway_slot_not_ready', reason: 'consent_not_current' })
+  for (const purpose of ['gateway.digest', 'gateway.report']) {
+    must(await rig.widen(['--consent', purpose]))
+    const ran = await rig.prove('report')
+    t.hasStrict(ran.json(), { made: true, receipt: { purpose } }, ran.stderr)
+  }
+  t.equal(rig.calls().length, 2)
+  checkLedger(t, rig)
 })
 
 t.test('every ledger step of a proof names the gateway runtime and the slot', async (t) => {

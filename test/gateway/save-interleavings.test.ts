@@ -199,3 +199,26 @@ t.test('on a terminal the statements are shown and the answer starts at no', asy
   t.equal(yes.status, 0, yes.stderr)
   t.match(yes.stdout, /slot chat\s+configured/)
 })
+
+t.test('a yes counts for the text that was shown, not for another that was saved meanwhile', async (t) => {
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha().gateway({ slots: ['screenshot'] })
+  must(await rig.run(['policy', 'revoke', '--json']))
+  const before = await rig.revision()
+  const ran = await rig.run(['gateway', 'setup', '--consent', 'gateway.vision', '--json'], {
+    terminal: { stdin: true, stdout: true, stderr: true },
+    answers: [async () => {
+      must(await rig.widen([
+        '--slot', 'screenshot', '--model', 'gateway/other/vision-2',
+        '--upstream-allow', 'elsewhere-host',
+      ]))
+      return true
+    }],
+  })
+  t.match(ran.stderr, 'gateway/acme/screenshot-1')
+  t.equal(ran.status, 5)
+  t.equal(ran.error().code, 'stale_policy_revision')
+  t.ok(await rig.revision() > before, 'the other save stands')
+  const vision = (await rig.show()).gateway.consents.find((one) => one.purpose === 'gateway.vision')
+  t.equal(vision?.current, false, 'what nobody saw is not consented to')
+})

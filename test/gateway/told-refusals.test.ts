@@ -14,7 +14,7 @@ t.test('a slot that was cleared and a proof that another process renewed are not
   const calls = world.calls().length
   const { gateway } = world.ctx('write')
   const principal = world.view().all(collections.principals)[0]?.id ?? ''
-  const order = { slot: 'screenshot', principal } as const
+  const order = { slot: 'screenshot', purpose: 'gateway.vision', principal } as const
   t.equal(await codeOfWaited(() => renewProof(gateway, { ...order, onlyIf: () => false })),
     'proof_not_due')
   const ran = await world.run(['gateway', 'prove', 'screenshot', '--json'], {

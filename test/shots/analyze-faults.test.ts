@@ -13,8 +13,9 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
-import { rowOf, take } from '../support/shots.js'
+import { healthy, rowOf, take } from '../support/shots.js'
 import { must } from '../support/must.js'
+import { noArtifactsAt } from '../support/no-artifacts.js'
 import { timeOf } from '../support/speed.js'
 import { t } from '../support/tests-in-slices.js'
 import { slice } from '../support/slice.js'
@@ -148,6 +149,27 @@ t.test('S-089 unknown, null and no confidence at all are a good answer', async (
     .gateway(forImages).images(allowed).proof('screenshot')
   const { row } = await withFault(world, 'shot_unknowns')
   t.equal(row.analysis_status, 'succeeded')
+})
+
+t.test('an analysis that cannot be written is lost, its charge is settled and the image is not sent again', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  await take(world, 'a.png')
+  const ran = await world.run(['shots', 'analyze', '--json'], {
+    at: noArtifactsAt(world, 'analyze'),
+  })
+  t.equal(ran.status, 9, ran.stderr)
+  t.hasStrict(ran.json(), { failed: 1, analyzed: 0, items: [{ reason: 'result_not_stored' }] })
+  const { analysis_status, payload, analyzer } = rowOf(world, 'a.png')
+  t.strictSame([analysis_status, payload, analyzer.contact], ['failed', null, 'ended'])
+  t.equal(analyzer.detail, 'The analysis could not be written; its charge stands.')
+  const money = findReservation(world.view(), analyzer.operation_id ?? '')
+  t.equal(money?.state, 'settled')
+  t.ok((money?.charged_microusd ?? 0) > 0, 'what the reply told')
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+  const again = ['shots', 'reanalyze', '--failed', '--reason', 'provider_failure_retry', '--yes']
+  t.hasStrict((await world.run([...again, '--json'])).json(), { analyzed: 1 })
+  await healthy(t, world)
 })
 
 t.test('S-135 S-207 S-150 a gateway that never answers ends one image at its timeout', async (t) => {

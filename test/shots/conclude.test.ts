@@ -6,6 +6,7 @@ import { conclusionCollections } from '../../src/shots/report/report-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { movedClock } from '../support/clock.js'
 import { must } from '../support/must.js'
+import { noArtifactsAt } from '../support/no-artifacts.js'
 import { betweenLookAndClaim } from '../support/shots.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -189,4 +190,22 @@ t.test('a conclusion that was asked for after it was looked for is not paid for 
     conclusion: { bought: false },
     report: { model_text: { conclusion: { text: 'A better one.', current: true } } },
   }, 'it is not written over')
+})
+
+t.test('a conclusion that cannot be written is lost and told as that, and its charge is settled', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(4, 1) })
+  const ran = await world.run(
+    ['shots', 'report', '--json', '--since', moment(20), '--conclude'],
+    { at: noArtifactsAt(world, 'conclude') },
+  )
+  t.equal(ran.status, 1)
+  t.hasStrict(ran.error(), {
+    code: 'conclusion_not_adopted', reason: 'result_not_stored',
+    message: 'The result could not be written and is lost; its charge stands.',
+  })
+  t.equal(checkLedger(t, world)?.unknown_microusd, 0)
+  t.equal(world.asked().length, 1)
+  t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })

@@ -10,7 +10,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
-import { nextImage, rowOf, sent, take } from '../support/shots.js'
+import { holding, nextImage, rowOf, sent, take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 
 /** The consent ends and another one is given. */
@@ -107,6 +107,34 @@ t.test('S-159 a reanalysis that waits does not go out under a consent that was g
   t.strictSame([analysis_status, payload], [before.analysis_status, before.payload])
   t.equal(analyzer.contact, 'ended')
   t.equal(sent(world), 1)
+})
+
+t.test('S-021 S-159 a bulk goes on under no consent that was given after its yes', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png'))
+  await must(world.run(['shots', 'analyze', '--json']))
+  await world.put(...world.rows().map((row) => ({
+    ...row, analysis_status: 'blocked' as const,
+    analyzer: { ...row.analyzer, reason: 'before_consent' },
+  })))
+  let claims = 0
+  const ran = await world.run([
+    'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes', '--json',
+  ], {
+    at: async (at) => {
+      if (at !== 'analyze.finished') return
+      claims += 1
+      if (claims > 1) return
+      await regrant(world)
+      await must(world.prove('screenshot', { args: ['--if-stale'] }))
+    },
+  })
+  t.hasStrict(ran.json(), {
+    analyzed: 1, blocked: 1, items: [{ outcome: 'succeeded' }, { reason: 'before_consent' }],
+  }, ran.stderr)
+  t.equal(sent(world), 3, 'the second image waits for somebody who asks under the new consent')
+  t.equal(rowOf(world, 'b.png').analyzer.reason, 'before_consent')
+  checkLedger(t, world)
 })
 
 t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no byte, and remote routing is not safe', async (t) => {

@@ -4,6 +4,7 @@ import { findReservation } from '../../src/governance/ledger/find-reservation.js
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { digestTick, digestWindow } from '../../src/shots/digest/tick.js'
+import { noArtifactsAt } from '../support/no-artifacts.js'
 import { betweenLookAndClaim } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -46,6 +47,19 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
   await killAt('finished')
   t.equal(world.episodes().length, 2, 'charge and episode are one record')
   t.hasStrict((await world.digest()).json(), { written: 0, unchanged: 2 })
+  t.strictSame(verifyLedger(world.view()), [])
+})
+
+t.test('a digest that cannot be written is lost, its charge is settled and it is not bought again by itself', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  const ran = await world.run(['shots', 'digest', '--json'], { at: noArtifactsAt(world, 'digest') })
+  t.hasStrict(ran.json(), { failed: 1, windows: [{ reason: 'result_not_stored', episode: null }] })
+  const { operation_id: id } = ran.json().windows[0]
+  t.hasStrict(findReservation(world.view(), id), { state: 'settled' })
+  t.hasStrict((await world.digest()).json(), { failed: 0, not_repeated: 1 })
+  t.equal(world.asked().length, 1)
   t.strictSame(verifyLedger(world.view()), [])
 })
 

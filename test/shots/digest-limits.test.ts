@@ -1,12 +1,15 @@
 /** Switch, sizes and gates of the digest job. */
 import { moneyText } from '../../src/base/money.js'
 import { digestDueCollection, dropDigestDue, dueHoursBefore } from '../../src/shots/digest/due.js'
+import { digestTick } from '../../src/shots/digest/tick.js'
+import { claimCollection } from '../../src/gateway/call/claims.js'
 import { must } from '../support/must.js'
 import { observationOf, payloadRefOf } from '../support/observations.js'
+import { betweenLookAndClaim } from '../support/shots.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
-import { World } from '../world/world.js'
+import { World, type TextWorld } from '../world/world.js'
 import { keptOf } from '../support/kept.js'
 import { t } from '../support/tests-in-slices.js'
 
@@ -228,6 +231,47 @@ t.test('the job takes no older window of before the consent, which a person may 
   t.equal(world.asked().length, asked + 1)
   world.say('By name.')
   t.hasStrict((await world.digest('--window-end', moment(69))).json(), { written: 1 })
+})
+
+/** Another consent than the one that there was. */
+const regrant = async (world: TextWorld): Promise<void> => {
+  must(await world.run(['policy', 'revoke', '--json']))
+  must(await world.widen(['--slot', 'report', '--model', 'gateway/acme/report-1',
+    '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.digest']))
+}
+
+t.test('a tick takes no older window under a consent that was given while it bought the first', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(2, 3) }, { name: 'b.png', at: moment(70, 3) },
+    { name: 'c.png', at: moment(90, 3) })
+  let done = false
+  const ran = await world.run(['shots', 'digest', '--json'], {
+    at: async (step) => {
+      if (step !== 'digest.replied' || done) return
+      done = true
+      await regrant(world)
+    },
+  })
+  t.hasStrict(ran.json(), { written: 0, failed: 1, not_repeated: 2 }, ran.stderr)
+  t.equal(world.asked().length, 1, 'the one that was under way')
+  t.strictSame(world.episodes(), [])
+})
+
+t.test('a tick that began without a consent takes no older window under one of meanwhile', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const [, gone] = await world.analysed({ name: 'a.png', at: moment(70, 3) },
+    { name: 'b.png', at: moment(90, 3) })
+  // An hour that asks for nothing is dropped, in a record of its own before anything is bought.
+  await world.change(gone?.observation_id ?? '', { classification: 'source_missing' })
+  must(await world.run(['policy', 'revoke', '--json']))
+  const claims = world.view().all(claimCollection).length
+  const receipt = await digestTick(betweenLookAndClaim(world, () => regrant(world)))
+  t.hasStrict(receipt, {
+    written: 0, windows: [{ outcome: 'not_repeated', reason: 'inputs_changed' }],
+  })
+  t.equal(world.view().all(claimCollection).length, claims)
 })
 
 t.test('S-104 S-026 without a model there is no episode and no text', async (t) => {

@@ -2,6 +2,7 @@
 import { mkdirSync, utimesSync } from 'node:fs'
 import type { Test } from 'tap'
 import { nowIso } from '../../src/governance/context.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { shotsReanalyze } from '../../src/shots/analysis/analysis-contract.js'
 import {
   planReanalysis, reanalyzeOne, reanalyzePlanned,
@@ -319,6 +320,41 @@ t.test('S-160 a bulk of what another model made old sends none that is new by th
   const receipt = await reanalyzePlanned(ctx, planReanalysis(ctx, 'needs', reason), reason)
   t.hasStrict(receipt, { skipped: 1, items: [] })
   t.equal(sent(world), before)
+})
+
+const priced = async (t: Test, meanwhile: string) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
+  await set(world, '--request-cost-bound', '0.01usd')
+  await put(world, 'a.png', (row) => ({
+    ...row, payload: row.payload && { ...row.payload, prompt_version: 'svc.older.v0' },
+  }))
+  const before = sent(world)
+  const argv = ['shots', 'reanalyze', '--needs', '--reason', 'prompt_version_changed', '--json']
+  const ran = await world.run(argv, {
+    terminal: { stdin: true, stdout: true, stderr: true },
+    answers: [async () => {
+      await set(world, '--request-cost-bound', meanwhile)
+      return true
+    }],
+  })
+  t.match(ran.stderr, '10,000 µUSD')
+  return { world, receipt: ran.json(), more: sent(world) - before }
+}
+
+t.test('S-159 a bulk costs no more than was said yes to: a bound that was raised meanwhile sends nothing', async (t) => {
+  const { world, receipt, more } = await priced(t, '0.05usd')
+  t.hasStrict(receipt, { analyzed: 0, skipped: 1, items: [] })
+  t.equal(more, 0)
+  await healthy(t, world)
+})
+
+t.test('a bulk holds less where the bound was lowered meanwhile', async (t) => {
+  const { world, receipt, more } = await priced(t, '0.009usd')
+  t.hasStrict(receipt, { analyzed: 1, skipped: 0 })
+  t.equal(more, 1)
+  const { operation_id: id } = rowOf(world).analyzer
+  t.equal(findReservation(world.view(), id ?? '')?.bound_microusd, 9_000)
 })
 
 t.test('S-179 a bulk takes no image that it cannot open, so that every other one has its turn', async (t) => {

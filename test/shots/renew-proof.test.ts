@@ -215,6 +215,20 @@ t.test('S-021 no proof is paid for digests that nobody consented to', async (t) 
   t.equal(world.calls().length, before)
 })
 
+t.test('who consents to digests alone proves the slot and has the job renew that', async (t) => {
+  const { world, clock } = await bothDue(t)
+  must(await world.run(['policy', 'revoke', '--json']))
+  must(await world.widen(slotFlags('report', 'gateway.digest')))
+  const renewed = (await world.run(['shots', 'digest', '--json'])).json()
+  t.hasStrict(renewed, { status: 'ok', written: 1, proof_renewal: { outcome: 'renewed' } })
+  clock.advance(25 * hourMs)
+  must(await world.run(['login', '--json']))
+  t.hasStrict((await world.prove('report', { args: ['--if-stale'] })).json(), {
+    made: true, receipt: { purpose: 'gateway.digest' },
+  })
+  checkLedger(t, world)
+})
+
 t.test('S-021 no proof is paid for images that the consent does not reach', async (t) => {
   const { world, clock } = await proved(t)
   await set(world, '--renew-proof', 'on')

@@ -22,6 +22,9 @@ import { addSpend, type SpendChange } from './spend.js'
 import { noteEnd } from '../usage/usage-rows.js'
 import { callAuthorityLost } from './authority.js'
 
+/** A result that could not be written: nothing else is wrong with it. */
+export const resultNotStored = 'result_not_stored'
+
 /** What came of the contact. */
 export type Contact = Outcome<ReplyVerdict>
 
@@ -216,7 +219,8 @@ export const closeOrder = <Claimed, Content, Made>(
   if (refusal !== null) throw refusal
   const { contact, httpStatus } = evidence
   const claim = requireOpenClaim(tx, call.inputDigest, call.operationId)
-  const lost = callAuthorityLost(tx, call) ?? order.closed?.(tx, claimed) ?? null
+  const unstored = order.keep !== undefined && sealed === null ? resultNotStored : null
+  const lost = callAuthorityLost(tx, call) ?? order.closed?.(tx, claimed) ?? unstored
   const ending = endingOf(call, evidence, lost)
   if (closeCall(tx, call.operationId)) {
     addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))

@@ -112,13 +112,20 @@ const runCall = async <Claimed, Content, Made>(
 type CallAsOrder<Claimed, Content, Made> =
   Order<Held<Claimed>, CallEvidence<Content>, CallResult<Made>>
 
-/** What of a reply is sealed before the record that may name it. */
+/**
+ * What of a reply is sealed before the record that may name it. What cannot be written is lost; the
+ * charge that the reply told is settled all the same.
+ */
 const keepOf = <Claimed, Content, Made>(
   { keep }: CallOrder<Claimed, Content, Made>,
 ): Pick<CallAsOrder<Claimed, Content, Made>, 'keep'> => (keep === undefined ? {} : {
   keep: (evidence, { claimed: { call, claimed } }) => {
     const usable = usableOf(endingOf(call, evidence), evidence)
-    return usable === null ? null : keep(usable, claimed)
+    try {
+      return usable === null ? null : keep(usable, claimed)
+    } catch {
+      return null
+    }
   },
 })
 

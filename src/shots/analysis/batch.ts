@@ -45,7 +45,7 @@ import { DescribedBefore } from './reuse.js'
 import {
   heldRows, isReady, keptNow, persistMeaning, restoreBlocked, restoreHeld, returnUncertain,
 } from './restore.js'
-import { requireRoute } from './send-image.js'
+import { requireRoute, type Terms } from './send-image.js'
 import { settleAnalyses } from './settle.js'
 import { isYoung, Settling } from './settling.js'
 import { unsettled } from '../observations/unsettled.js'
@@ -73,6 +73,8 @@ interface Batch {
   readonly reason: ReanalyzeReason | null
   /** What the images were chosen by together; null where they were not. */
   readonly group: ReanalyzeGroup | null
+  /** What they were chosen under; null for the job's own. */
+  readonly agreed: Terms | null
   /** A person released the image by name, damaged or cut as it is. */
   readonly released: boolean
   readonly startedMs: number
@@ -218,7 +220,7 @@ const placesTaken = ({ items }: Batch): number =>
 const sendSet = async (
   batch: Batch, rows: readonly Observation[], examiner: Examiner, known: Known,
 ): Promise<void> => {
-  const { ctx, settings, reason, group, released } = batch
+  const { ctx, settings, reason, group, agreed, released } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
   const recursive = isRecursive(savedSettings(ctx.gov.store.read()))
   const preparing = { recursive, examiner, released }
@@ -228,7 +230,7 @@ const sendSet = async (
       batch.skipped += 1
       continue
     }
-    const end = await endImage(ctx, one, { reason, group, timeoutMs, ...known })
+    const end = await endImage(ctx, one, { reason, group, agreed, timeoutMs, ...known })
     if (one.verdict.kind === 'unread') {
       batch.unread ??= end.reason
       batch.unreadCount += 1
@@ -460,7 +462,7 @@ const close = async (batch: Batch): Promise<AnalysisReceipt> => {
 }
 
 /** Why images are analysed again, and how they were chosen. */
-type Asked = Pick<Batch, 'reason' | 'group' | 'released'>
+type Asked = Pick<Batch, 'reason' | 'group' | 'agreed' | 'released'>
 
 const newBatch = (
   ctx: ShotsContext, options: AnalyzeOptions, asked: Asked,
@@ -493,7 +495,9 @@ const finish = async (batch: Batch, doIt: () => Promise<void>): Promise<Analysis
 export const analyzeBatch = async (
   ctx: ShotsContext, options: AnalyzeOptions,
 ): Promise<AnalysisReceipt> => {
-  const batch = newBatch(ctx, options, { reason: null, group: null, released: false })
+  const batch = newBatch(ctx, options, {
+    reason: null, group: null, agreed: null, released: false,
+  })
   return finish(batch, () => work(batch))
 }
 

@@ -12,7 +12,7 @@ import { blockRows, markMissing } from './mark.js'
 import type { DescribedBefore } from './reuse.js'
 import type { Settling } from './settling.js'
 import { unsettled } from '../observations/unsettled.js'
-import { sendImage, type Attempt, type Sent } from './send-image.js'
+import { sendImage, type Attempt, type Sent, type Terms } from './send-image.js'
 import { blockingKinds, itemOutcomeOf, sourceMissing, type ItemOutcome } from './outcome.js'
 import { lookInto, readImage, type PrivacyVerdict } from './privacy.js'
 
@@ -111,6 +111,7 @@ const refused = async (
 interface OneRequest {
   readonly reason: ReanalyzeReason | null
   readonly group: ReanalyzeGroup | null
+  readonly agreed: Terms | null
   readonly timeoutMs: number
   /** What this pass knows of images that were described; null: each is asked anew. */
   readonly described: DescribedBefore | null
@@ -135,7 +136,8 @@ const sendOne = async (
 
 /** Ends one image: sent, a repeat of one that was, or refused with the row saying why. */
 export const endImage = async (
-  ctx: ShotsContext, { row, verdict }: Prepared, { reason, group, timeoutMs, ...known }: OneRequest,
+  ctx: ShotsContext, { row, verdict }: Prepared,
+  { reason, group, agreed, timeoutMs, ...known }: OneRequest,
 ): Promise<OneEnd> => {
   if (verdict.kind === 'unread') {
     const { error } = verdict
@@ -150,7 +152,7 @@ export const endImage = async (
       await blockRows(ctx, [row.observation_id], verdict.reason)
       return { ...without, outcome: 'blocked', reason: verdict.reason }
     }
-    return await sendOne({ ctx, row, image: verdict, reason, group, timeoutMs }, known)
+    return await sendOne({ ctx, row, image: verdict, reason, group, agreed, timeoutMs }, known)
   } catch (error) {
     return refused(ctx, row, error)
   }

@@ -1,6 +1,7 @@
 /** What an ended call makes of an observation; pure, so that the whole table can be tested. */
 import type { ErrorKind } from '../../base/errors.js'
 import { closedBySave } from '../../governance/stops/stop.js'
+import { resultNotStored } from '../../gateway/call/finish.js'
 import type { CallOutcome } from '../../gateway/receipt.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { Observation, PayloadRef } from '../observations/observation-rows.js'
@@ -57,6 +58,7 @@ const details: Readonly<Partial<Record<CallOutcome, string>>> = {
 
 /** What is told of a row; a refusal is told with its status. */
 const detailOf = ({ outcome, reason }: Pick<AnalysisEnd, 'outcome' | 'reason'>): string | null => {
+  if (reason === resultNotStored) return 'The analysis could not be written; its charge stands.'
   const status = outcome === 'charge_unknown' ? /^http_status_(\d+)$/.exec(reason ?? '')?.[1] : null
   return status === null || status === undefined ? details[outcome] ?? null
     : `The gateway answered with status ${status}; its charge is not known, and it is not sent `

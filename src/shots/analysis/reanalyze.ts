@@ -15,7 +15,7 @@ import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
-import { gateTextOf, imageBound, routeStatusOf } from '../gates.js'
+import { gateTextOf, routeStatusOf } from '../gates.js'
 import { folderProblemNow } from '../scan/unmounted.js'
 import { locateHere, requireRowHere } from '../source/folder-machine.js'
 import type { CountKey, Observation } from '../observations/observation-rows.js'
@@ -25,7 +25,7 @@ import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
 import { isOfGroup } from './group.js'
 import { keptNow } from './restore.js'
-import { requireRoute } from './send-image.js'
+import { termsOf, type Terms } from './send-image.js'
 import { hasSize, type IntegrityReason } from './integrity.js'
 import { isRowSelected, isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
@@ -128,10 +128,10 @@ export const reanalyzeOne = async (
   const row = findTarget(ctx, view, target)
   requireAnalyzable(ctx, view, row, reason)
   if (row.edge === undefined) requireRowHere(ctx.gov.store, view, row)
-  requireRoute(routeStatusOf(ctx, view))
+  const agreed = termsOf(ctx, view)
   if (released === true) await release(ctx, session, row)
   const receipt = await reanalyzeRows(ctx, [row], {
-    reason, group: null, released: released === true,
+    reason, group: null, agreed, released: released === true,
   })
   return { observationId: row.observation_id, receipt }
 }
@@ -149,13 +149,11 @@ interface LeftOut {
 }
 
 /** What a bulk reanalysis would do, to be shown before anybody says yes. */
-export interface ReanalyzePlan extends LeftOut {
+export interface ReanalyzePlan extends LeftOut, Terms {
   readonly group: ReanalyzeGroup
   readonly rows: readonly Observation[]
   /** How many there are, the limit left aside. */
   readonly found: number
-  /** Most that one request can cost, micro-USD. */
-  readonly boundMicrousd: number
   /** Most that all of these can cost. */
   readonly atMostMicrousd: number
   /** What analyses of these rows cost before, on average; null without one. */
@@ -216,7 +214,7 @@ export const planReanalysis = (
 ): ReanalyzePlan => {
   const view = ctx.gov.store.read()
   const standing = routeStatusOf(ctx, view)
-  const { setup } = requireRoute(standing)
+  const terms = termsOf(ctx, view)
   const now = currentFacts(ctx, view)
   const most = limit ?? analysisSettings(view, ctx.env).analysisLimit.value
   const [rows, unreadable]: [Observation[], Observation[]] = [[], []]
@@ -244,9 +242,9 @@ export const planReanalysis = (
   if (found === 0 && needRetryReason > 0) throw wrongReason(needRetryReason)
   const taken = [...rows, ...unreadable].slice(0, most)
   const saved = savedSettings(view)
-  const boundMicrousd = imageBound(saved, setup)
+  const { boundMicrousd } = terms
   return {
-    group, rows: taken, found, ...leftOut, boundMicrousd,
+    group, rows: taken, found, ...leftOut, ...terms,
     atMostMicrousd: boundMicrousd * taken.length,
     earlierMicrousd: average(taken),
     callsLeft: callsLeft(budgetStatus(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
@@ -257,5 +255,5 @@ export const planReanalysis = (
 export const reanalyzePlanned = (
   ctx: ShotsContext, plan: ReanalyzePlan, reason: ReanalyzeReason,
 ): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, {
-  reason, group: plan.group, released: false,
+  reason, group: plan.group, agreed: plan, released: false,
 })

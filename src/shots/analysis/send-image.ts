@@ -51,6 +51,8 @@ export interface Attempt {
   readonly reason: ReanalyzeReason | null
   /** What it was chosen by together with others; null where it was not. */
   readonly group: ReanalyzeGroup | null
+  /** What was said yes to, once for all of them; null for the job's own. */
+  readonly agreed: Terms | null
   readonly timeoutMs: number
 }
 
@@ -144,15 +146,20 @@ const requireClaimable = (tx: Tx, attempt: Attempt): Observation => {
 /** What an image was admitted under. */
 type Claimed = Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'>
 
-interface Terms {
+/** What an image goes out under. */
+export interface Terms {
+  /** Who consented, and pays. */
   readonly principal: string
+  readonly consentId: string
+  /** Most that one request can cost, and what is held for it, micro-USD. */
   readonly boundMicrousd: number
 }
 
-/** Who pays for an image, and what is held for it. Throws `blocked` for a closed route. */
+/** The terms of now. Throws `blocked` for a closed route. */
 export const termsOf = (ctx: ShotsContext, view: View): Terms => {
-  const { consent: { principal }, setup } = requireRoute(routeStatusOf(ctx, view))
-  return { principal, boundMicrousd: imageBound(savedSettings(view), setup) }
+  const { consent, setup } = requireRoute(routeStatusOf(ctx, view))
+  const { principal, consent_id: consentId } = consent
+  return { principal, consentId, boundMicrousd: imageBound(savedSettings(view), setup) }
 }
 
 /**
@@ -213,15 +220,15 @@ const stoppedWith = (
 
 /** What an image is admitted by: every gate, on rows of now, in the record that rests on them. */
 export const admit = (
-  attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx,
+  attempt: Attempt, { consentId, boundMicrousd }: Terms, tx: Tx,
 ): ReturnType<typeof requireRoute> & { readonly row: Observation } => {
   const { ctx, reason } = attempt
   const { setup, consent, proof } = requireRoute(routeStatusOf(ctx, tx))
-  if (consent.principal !== principal) throw closedGate('consent_not_current')
+  if (consent.consent_id !== consentId) throw closedGate('before_consent')
   if (imageBound(savedSettings(tx), setup) !== boundMicrousd) throw changed('bound_changed')
   const row = requireClaimable(tx, attempt)
   if (reason === null && !consentReaches(consent, row)) throw closedGate('before_consent')
-  requireLeaving(attempt, tx, consent.consent_id)
+  requireLeaving(attempt, tx, consentId)
   requireBudget(tx, ctx.gov.clock.wallMs(), boundMicrousd)
   return { setup, consent, proof, row }
 }
@@ -330,6 +337,10 @@ const orderOf = (
  * `budget`, `conflict`, `locked`); every end after that is a result and stands in the row.
  */
 export const sendImage = async (attempt: Attempt): Promise<Sent> => {
-  const { ctx } = attempt
-  return sendCall(ctx.gateway, orderOf(attempt, termsOf(ctx, ctx.gov.store.read())))
+  const { ctx, agreed } = attempt
+  const now = termsOf(ctx, ctx.gov.store.read())
+  // A bound that was lowered since holds less; what was said yes to is never passed.
+  const boundMicrousd = Math.min(now.boundMicrousd, agreed?.boundMicrousd ?? Infinity)
+  const { principal, consentId } = agreed ?? now
+  return sendCall(ctx.gateway, orderOf(attempt, { principal, consentId, boundMicrousd }))
 }

@@ -5,12 +5,10 @@
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
 import type { Pause } from '../../gateway/call/pause.js'
-import { consentTo, gatewayFacts } from '../../gateway/readiness.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
-import { consentReaches } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
@@ -25,6 +23,7 @@ import { findObservations } from '../observations/find.js'
 import type { CountKey } from '../observations/observation-rows.js'
 import { dropDigestDue, dueHoursBefore, type DueHour } from './due.js'
 import { planWindow, type WindowPlan } from './plan.js'
+import { reaches } from './reach.js'
 import { sourcesBetween, type Analysed } from '../texts/sources.js'
 import type { DigestReceipt, WindowResult } from './types.js'
 import { requireTextRoute } from '../texts/readiness.js'
@@ -48,6 +47,8 @@ interface Work {
   readonly retry: boolean
   /** A tick of the job; a window that a person asked for leaves a receipt whatever came of it. */
   readonly isTick: boolean
+  /** A tick buys it although it is of before the last day: only what the consent reaches. */
+  readonly isOlder?: boolean
 }
 
 const resultOf = (
@@ -85,9 +86,10 @@ const refusedResult = (
 }
 
 const buy = async (
-  { ctx, settings, retry }: Work, plan: Extract<WindowPlan, { kind: 'write' }>,
+  { ctx, settings, retry, isOlder = false }: Work, plan: Extract<WindowPlan, { kind: 'write' }>,
 ): Promise<WindowResult> => {
-  const result = await writeWindow(ctx, plan, { charsMax: settings.digestMaxChars.value, retry })
+  const charsMax = settings.digestMaxChars.value
+  const result = await writeWindow(ctx, plan, { charsMax, retry, isOlder })
   const { made: episode } = result
   const money = {
     operation_id: result.operationId, cost_microusd: result.receipt.cost.amount_microusd,
@@ -174,16 +176,6 @@ const comesUp = (ctx: ShotsContext, view: View): ((key: CountKey) => boolean) =>
   const now = currentFacts(ctx, view)
   return (key) => classificationNow(key, now) === null
     && (now.folderDigest === null || key.root_digest === now.folderDigest)
-}
-
-/**
- * Whether the consent of now reaches every image of a window; without one the window waits for it.
- * What was taken in before it is digested where a person names the window.
- */
-const reaches = (ctx: ShotsContext, view: View): ((sources: readonly Analysed[]) => boolean) => {
-  const consent = consentTo(gatewayFacts(ctx.gov, view, ctx.gateway.place), 'gateway.digest')
-  return (sources) => consent === undefined
-    || sources.every((row) => consentReaches(consent, row))
 }
 
 /**
@@ -343,7 +335,7 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
     for (const planned of todo) {
       if (planned.kind === 'write' && pause !== null) continue
       const plan = isNow(planned) ? asItIs(here, planned) : planned
-      const result = await work(here, plan)
+      const result = await work({ ...here, isOlder: !isNow(planned) }, plan)
       results.push(result)
       if (result.outcome === 'blocked' || result.reason === 'lock_held') break
       if (plan.kind === 'write') pause = pauseBehind(ctx, 'report', result.operation_id)

@@ -22,6 +22,7 @@ import { digestPromptVersion, textContent } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { putEpisode } from './episode-store.js'
 import { planWindow, type WindowPlan } from './plan.js'
+import { reaches } from './reach.js'
 import {
   digestCollections as c, earlierTextsMax, type Episode, type MadeText,
 } from './digest-rows.js'
@@ -35,6 +36,8 @@ interface Writing {
   readonly plan: WindowToWrite
   readonly charsMax: number
   readonly retry: boolean
+  /** A consent reaches forward only: one of meanwhile is none for its images. */
+  readonly isOlder: boolean
   readonly route: TextRoute
 }
 
@@ -92,13 +95,15 @@ const inputDigestOf = ({ plan, route, charsMax }: Writing): string => digestOf({
 const claim = (
   writing: Writing, tx: Tx,
 ): { readonly inputDigest: string; readonly claimed: null } => {
-  const { ctx, plan, retry } = writing
+  const { ctx, plan, retry, isOlder } = writing
   const { window } = plan
   const route = requireTextRoute(ctx, tx, 'gateway.digest')
-  const fresh = planWindow(ctx, tx, window, sourcesBetween(tx, window.start, window.end), { retry })
+  const sources = sourcesBetween(tx, window.start, window.end)
+  const fresh = planWindow(ctx, tx, window, sources, { retry })
   const same = fresh.kind === 'write' && fresh.sourceDigest === plan.sourceDigest
     && fresh.number === plan.number && route.consentId === writing.route.consentId
     && route.boundMicrousd === writing.route.boundMicrousd
+    && (!isOlder || reaches(ctx, tx)(sources))
   if (!same) {
     throw fail.conflict('digest_inputs_changed', 'The window changed; nothing was sent.', {
       reason: 'inputs_changed',
@@ -165,7 +170,8 @@ const orderOf = (writing: Writing, view: View): CallOrder<null, BoughtText, Epis
  * (`blocked`, `budget`, `conflict`, `locked`); every end after that is in the result.
  */
 export const writeWindow = async (
-  ctx: ShotsContext, plan: WindowToWrite, options: { charsMax: number; retry: boolean },
+  ctx: ShotsContext, plan: WindowToWrite,
+  options: Pick<Writing, 'charsMax' | 'retry' | 'isOlder'>,
 ): Promise<CallResult<Episode>> => {
   const view = ctx.gov.store.read()
   const route = requireTextRoute(ctx, view, 'gateway.digest')

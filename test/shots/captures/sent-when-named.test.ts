@@ -234,7 +234,7 @@ t.test('a capture that the disk does not give ends nothing but its own turn, and
   const examiner = makeExaminer()
   const one = await prepareImage(ctx, row, { recursive: false, examiner, released: false })
   const end = await endImage(ctx, one, {
-    reason: null, group: null, timeoutMs: 1_000, described: null, settling: null,
+    reason: null, group: null, agreed: null, timeoutMs: 1_000, described: null, settling: null,
   })
   t.hasStrict(end, { outcome: 'skipped', reason: 'io_failed', stop: null, operationId: null })
   t.equal(await readyNow(ctx, row), null, 'nor does it stand for another')

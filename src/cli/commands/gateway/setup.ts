@@ -116,8 +116,10 @@ const blockOf = async (
 const acknowledged = async (
   options: GatewaySetupOptions, deps: VerbDeps, gov: Gov, gateway: Record<string, unknown>,
 ): Promise<GatewayDocument> => {
-  const revision = options.expectedPolicyRevision
-  const document = { gateway, ...set('expected_policy_revision', revision) }
+  const named = options.expectedPolicyRevision
+  const document = { gateway, ...set('expected_policy_revision', named) }
+  // Read before the texts are made: what another saves while the prompt waits was never shown.
+  const revision = named ?? policyHead(gov.store.read()).revision
   const statements = await gatewayStatements(
     gov, routePlaces(gov).gateway, parseGatewayInput(gateway),
   )
@@ -131,11 +133,9 @@ const acknowledged = async (
   }
   return {
     gateway: { ...gateway, cloud_egress_acknowledged: true },
-    expected_policy_revision: revision ?? showRevision(gov),
+    expected_policy_revision: revision,
   }
 }
-
-const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
 
 type Opened = Work
 
