@@ -8,6 +8,7 @@ import { fail } from '../base/errors.js'
 import { microusdOf, moneyText, usdText } from '../base/money.js'
 import { pageDefault, pageRowsMax } from '../base/page.js'
 import { parseClosed, strictIntegerText } from '../base/schema.js'
+import { closeTo } from './edit-distance.js'
 
 /** Inclusive range of an integer flag. */
 export interface Range {
@@ -21,7 +22,10 @@ const integer = (name: string, text: string, { min, max }: Range): number =>
 /** A flag that takes a plain integer, for example `--limit <n>`. */
 export const integerFlag = (flags: string, text: string, range: Range): Option => {
   const option = new Option(flags, `${text} (${range.min} to ${range.max})`)
-  return option.argParser((value) => integer(option.long ?? flags, value, range))
+  // Under another name it is parsed alike, and an error tells the name that was typed.
+  return option.argParser(function parse(this: Option, value: string) {
+    return integer(this.long ?? flags, value, range)
+  })
 }
 
 /** How many rows a list gives: `pageDefault` unless said. */
@@ -175,13 +179,18 @@ export const offered = <T extends Argument | Option>(taker: T, offers: readonly 
 /** Words that completion offers for a flag or an argument; none where it takes others. */
 export const offeredFor = (taker: Argument | Option): readonly string[] => words.get(taker) ?? []
 
-/** A flag that takes one of a few words. */
-export const choiceFlag = (flags: string, text: string, choices: readonly string[]): Option => {
+/** A flag that takes one of a few words; `meant` has what people type for one of them. */
+export const choiceFlag = (
+  flags: string, text: string, choices: readonly string[],
+  meant: Readonly<Record<string, string>> = {},
+): Option => {
   const option = offered(new Option(flags, `${text} (${choices.join(', ')})`), choices)
   return option.argParser((value) => {
     if (choices.includes(value)) return value
     const name = option.long ?? flags
+    const near = new Map(Object.entries(meant)).get(value) ?? closeTo(value, choices)[0]
     throw fail.rejected('flag_invalid', `Flag ${name} must be one of ${choices.join(', ')}.`, {
+      ...(near === undefined ? {} : { next: `Did you mean ${name} ${near}?` }),
       details: { field: name, rule: 'choice' },
     })
   })

@@ -3,6 +3,7 @@ import { fail, SallyportError } from '../base/errors.js'
 import { dollarsText, microusdOf } from '../base/money.js'
 import type { Gov } from '../governance/context.js'
 import { collections } from '../governance/rows.js'
+import { fieldForm } from './field-flags.js'
 import type { Range } from './flags.js'
 import type { Prompter } from './prompt.js'
 
@@ -18,6 +19,8 @@ export interface Limit {
   readonly message: string
   /** What the first choice, and so Enter alone, says: that nothing changes. */
   readonly keep: string
+  /** What Enter alone takes in a rehearsal, one of the offers; left out: that nothing changes. */
+  readonly first?: number | undefined
   /** Round values to choose from; the operator's own bounds, nobody's prices. */
   readonly offers: readonly number[]
   /** What stands, which is offered no second time; null where nothing does. */
@@ -79,10 +82,11 @@ const problemOf = ({ read, range, form, label }: Limit, text: string): string | 
  * `form_number` for an answer that no terminal would have let through.
  */
 export const askLimit = async (prompter: Prompter, limit: Limit): Promise<number | undefined> => {
-  const { message, keep, now, label, range } = limit
+  const { message, keep, first, now, label, range } = limit
   const offers = limit.offers.filter((one) => one !== now && one >= range.min && one <= range.max)
   const labels = new Map(offers.map((one) => [label(one), one]))
-  const chosen = await prompter.choose(message, [keep, ...labels.keys(), other], keep)
+  const chosen = await prompter.choose(
+    message, [keep, ...labels.keys(), other], first === undefined ? keep : label(first))
   if (chosen !== other) return labels.get(chosen)
   const text = await prompter.text(
     `${message} (Enter: ${keep})`, '', (typed) => (typed === '' ? null : problemOf(limit, typed)))
@@ -92,13 +96,13 @@ export const askLimit = async (prompter: Prompter, limit: Limit): Promise<number
   return value === null || value === now ? undefined : value
 }
 
-/** What a check refuses, in its own words, for a field that is left; null where it refuses none. */
+/** What a check refuses of a field that is left, whose own name nobody sees; null for none. */
 export const refusalOf = async (check: () => unknown): Promise<string | null> => {
   try {
     await check()
     return null
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
-    return error.message
+    return error.message.replace(fieldForm, 'It ')
   }
 }

@@ -130,7 +130,37 @@ export const joined = (text: string): string => text.replace(/(?<=\S)\n {3}(?![ 
 export const wrapText = (text: string, columns: number, widthOf: WidthOf = charWidth): string =>
   text.split('\n').map((line) => wrapLine(line, columns, widthOf)).join('\n')
 
+/**
+ * Pages are written for terminals of 80 columns: a line that has so many with the next word was
+ * broken for its width alone.
+ */
+const [pageColumns, brokenColumns] = [80, 74]
+/** What begins an entry, a point or a command goes on with nothing. */
+const entryForm = /^ *(?:\S+(?: \S+)* {2,}\S|[-$|{}"] ?|[0-9]+\. )/
+
+/** A page with its paragraphs whole, so that a narrower terminal breaks them once. */
+const unbroken = (page: string): string => {
+  const lines: string[] = []
+  let last = ''
+  for (const line of page.split('\n')) {
+    const text = line.trimStart()
+    const whole = lines.at(-1) ?? ''
+    const [word = ''] = text.split(' ')
+    const isFull = last !== '' && last.length + 1 + word.length > brokenColumns
+    const lead = ' '.repeat(line.length - text.length)
+    const goesOn = text !== '' && isFull && !entryForm.test(line) && !commandForm.test(last)
+      && lead === beginningOf(whole, pageColumns, charWidth)
+    if (goesOn) lines.splice(-1, 1, `${whole} ${text}`)
+    else lines.push(line)
+    last = line
+  }
+  return lines.join('\n')
+}
+
 /** A page of help for this view: on a terminal as wide as it is, in a pipe of 100 columns. */
 export const helpText = (
   page: string, view: { readonly terminal: boolean; readonly columns: number },
-): string => wrapText(page, helpColumns(view))
+): string => {
+  const columns = helpColumns(view)
+  return wrapText(columns < pageColumns ? unbroken(page) : page, columns)
+}

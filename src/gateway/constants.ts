@@ -50,6 +50,11 @@ export const slotOfPurpose: Readonly<Record<GatewayPurpose, SlotName>> = {
   'gateway.vision': 'screenshot',
 }
 
+/** The slot of a purpose, with or without `gateway.`: people name one for the other. */
+export const slotMeant: Readonly<Record<string, SlotName>> = Object.fromEntries(
+  gatewayPurposes.flatMap((purpose) => [purpose, purpose.replace('gateway.', '')]
+    .map((name) => [name, slotOfPurpose[purpose]])))
+
 /** The purpose that a slot is told by; its proof may rest on another of its own. */
 export const proofPurpose: Readonly<Record<SlotName, GatewayPurpose>> = {
   chat: 'gateway.chat', report: 'gateway.report', screenshot: 'gateway.vision',

@@ -64,7 +64,7 @@ export interface GatewayPlan {
   readonly ceilingMicrousd: number | null
 }
 
-const required = (...fields: readonly string[]): Error =>
+const required = (fields: readonly string[]): Error =>
   fail.rejected('gateway_field_required', `The first save must name ${fields.join(', ')}.`, {
     next: 'Flags and an example: `sallyport gateway setup --help`.',
     details: { field: fields[0] ?? '', fields: fields.join(',') },
@@ -79,18 +79,20 @@ const checkUpstream = (slug: string, reserved: ReservedNames): void => {
   )
 }
 
+/** Null, and in `absent` what is missing, where the slot cannot be set by what is named. */
 const nextSlot = (
-  name: SlotName, current: SlotSetup | null, input: SlotInput, ceiling: number,
-  reserved: ReservedNames,
-): SlotSetup => {
+  name: SlotName, current: SlotSetup | null, input: SlotInput,
+  { ceiling, reserved, absent }: {
+    readonly ceiling: number
+    readonly reserved: ReservedNames
+    readonly absent: string[]
+  },
+): SlotSetup | null => {
   const model = input.model ?? current?.model
   const upstream = input.upstream_allow ?? current?.upstream_allow
-  if (model === undefined || upstream === undefined) {
-    throw required(
-      ...(model === undefined ? [`slots.${name}.model`] : []),
-      ...(upstream === undefined ? [`slots.${name}.upstream_allow`] : []),
-    )
-  }
+  if (model === undefined) absent.push(`slots.${name}.model`)
+  if (upstream === undefined) absent.push(`slots.${name}.upstream_allow`)
+  if (model === undefined || upstream === undefined) return null
   parseGatewaySelector(model, reserved)
   for (const slug of upstream) checkUpstream(slug, reserved)
   return {
@@ -110,13 +112,17 @@ const nextRoute = (
 ): GatewayRoute => {
   const ceiling = input.spend_ceiling_microusd
     ?? current?.spend_ceiling_microusd ?? facts.ledgerCeilingMicrousd
-  if (ceiling === null) throw required('spend_ceiling_microusd')
+  const absent: string[] = ceiling === null ? ['spend_ceiling_microusd'] : []
   const slot = (name: SlotName): SlotSetup | null => {
     const given = input.slots?.[name]
     const before = current?.slots[name] ?? null
     if (given === undefined || given === null) return given === null ? null : before
-    return nextSlot(name, before, given, ceiling, facts.reserved)
+    const { reserved } = facts
+    return nextSlot(name, before, given, { ceiling: ceiling ?? 0, reserved, absent })
   }
+  const slots = { chat: slot('chat'), report: slot('report'), screenshot: slot('screenshot') }
+  // All at once: nobody is led through them one by one.
+  if (ceiling === null || absent.length > 0) throw required(absent)
   return {
     schema_version: gatewaySchemas.route,
     grant_id: current?.grant_id ?? facts.newGrantId,
@@ -126,7 +132,7 @@ const nextRoute = (
     credential_fingerprint: facts.keyGoes ? null
       : facts.suppliedFingerprint ?? current?.credential_fingerprint ?? null,
     spend_ceiling_microusd: ceiling,
-    slots: { chat: slot('chat'), report: slot('report'), screenshot: slot('screenshot') },
+    slots,
   }
 }
 

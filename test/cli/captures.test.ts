@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { charWidth, joined, wrapText, widthFor } from '../../src/cli/wrap.js'
+import { charWidth, helpText, joined, wrapText, widthFor } from '../../src/cli/wrap.js'
 import { topicNames } from '../../src/cli/help/topics.js'
 import type { View } from '../../src/cli/output.js'
 import { renderTable } from '../../src/cli/table.js'
@@ -49,6 +49,42 @@ t.test('help of every verb, noun and topic fits 60 and 80 columns, and 100 where
   for (const line of slice('help', lines, {
     axesOf: (one) => [one.split(' ')[0] ?? ''], idOf: (one) => one,
   })) t.strictSame(await problemsOf(place, line), [], line)
+})
+
+const page = `Words
+
+Here is a paragraph that was broken for a terminal of 80 columns, and it goes on
+below where its words have all the room that there is, up to its very end. This
+is its end.
+A line of its own.
+  ok      entries go on below where their value began, also where it is as long
+          as this one is, and longer
+  code    another
+  {"json":{"is","never","joined","to","anything","whatever","its","width"}}
+  code    a value
+  1. a point that goes on below in the column in which it began, which is the
+     sixth one
+       $ sallyport state backup DIR --and-something-that-makes-it-long-enough-x
+     and prose`
+
+t.test('a page that was broken for 80 columns is broken once for fewer, and stays as it is for more', async (t) => {
+  t.equal(helpText(page, { terminal: true, columns: 60 }), `Words
+
+Here is a paragraph that was broken for a terminal of 80
+columns, and it goes on below where its words have all the
+room that there is, up to its very end. This is its end.
+A line of its own.
+  ok      entries go on below where their value began, also
+          where it is as long as this one is, and longer
+  code    another
+  {"json":{"is","never","joined","to","anything","whatever","its","width"}}
+  code    a value
+  1. a point that goes on below in the column in which it
+     began, which is the sixth one
+       $ sallyport state backup DIR \\
+           --and-something-that-makes-it-long-enough-x
+     and prose`)
+  for (const columns of [80, 200]) t.equal(helpText(page, { terminal: true, columns }), page)
 })
 
 t.test('every list of what the demo leaves fits 60, 80 and 200 columns, and no word is cut', async (t) => {

@@ -10,6 +10,7 @@ import {
   columns, converse, keys, needsScript, type Ended, type Step,
 } from '../support/cli/pseudo-terminal.js'
 import { t } from '../support/tests-in-slices.js'
+import { must } from '../support/must.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { SignedIn } from '../world/session.js'
@@ -47,6 +48,34 @@ t.test('Enter through `alpha setup` saves nothing where nothing was saved', { sk
   const { status, shown } = await unchangedBy(t, world, 'alpha setup')
   t.equal(status, 130, shown)
   t.equal((await world.run(['alpha', 'show', '--json'])).json().alpha_text, null)
+})
+
+t.test('a No at the end of `alpha setup` loses no answer: Enter takes each of them, and a yes saves them', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const key = 'MARK-typed-once-0123456789'
+  const through = (keyed: string): readonly Step[] => [
+    { at: 'Longest wait', keys: enter }, { at: 'Ceiling of all', keys: enter },
+    { at: 'Hold for one question', keys: enter }, { at: 'API key', keys: `${keyed}${enter}` },
+    { at: 'Enable the capability now', keys: `y${enter}` },
+  ]
+  const first = [{ at: 'Longest answer', keys: `${down}${enter}` }, ...through(key)]
+  const left = await unchangedBy(t, world, 'alpha setup', [
+    ...first, { at: 'I acknowledge', keys: enter },
+    { at: 'Nothing was changed', keys: `${down}${enter}` },
+  ])
+  t.equal(left.status, 130, left.shown)
+  const { status, shown } = await converse(t, world, 'alpha setup', [
+    ...first, { at: 'I acknowledge', keys: enter }, { at: 'Nothing was changed', keys: enter },
+    { at: 'Longest answer', keys: enter }, ...through(''),
+    { at: 'I acknowledge', keys: `y${enter}` },
+  ])
+  t.equal(status, 0, shown)
+  t.match(shown, 'API key (Enter: what you typed before)')
+  t.notMatch(shown, key, 'the key is not shown')
+  const { alpha_text: saved } = await world.json(['alpha', 'show'])
+  t.hasStrict(saved, { status: 'configured', max_output_tokens: 128 })
 })
 
 t.test('no key on the keyboard shows a secret that is typed, at any form', { skip }, async (t) => {
@@ -136,6 +165,37 @@ t.test('`shots setup` judges the folder as its field is left, and saves what was
     analysis: { value: 'on' }, zdr: { value: 'on' }, budget_microusd: { value: 200_000 },
     budget_requests: { value: null }, renew_proof: { value: null },
   })
+})
+
+t.test('`shots setup` says at once that a folder is not there, where the saved one is', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).state().session().images()
+  const { status, shown } = await unchangedBy(t, world, 'shots setup', [
+    { at: 'Screenshot folder', keys: `/nowhere/x${enter}` },
+    { at: 'folder that was given is not there', keys: '\b'.repeat(10) },
+    { at: 'Screenshot folder', keys: enter },
+  ])
+  t.equal(status, 0, shown)
+})
+
+t.test('what is blocked after a restore no form calls enabled: it tells the reason, and gives the consent anew', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha().gateway()
+  const copy = world.place.path('copy')
+  must(await world.run(['state', 'backup', copy]))
+  must(await world.run(['state', 'restore', copy, '--yes']))
+  must(await world.run(['login']))
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const forms: Record<string, readonly [string, readonly (string | boolean)[]]> = {
+    'alpha setup': ['The text capability', ['', '', '', false, 'leave']],
+    'gateway setup': ['The gateway', ['keep', 'no other slot', '', '', false, 'leave']],
+  }
+  for (const [words, [what, answers]] of Object.entries(forms)) {
+    const { stderr } = await world.run(words.split(' '), { terminal, answers })
+    const told = stderr.replace(/\s+/g, ' ')
+    t.match(told, `${what} sends nothing now. The policy is revoked`, words)
+    t.notMatch(told, 'stays so', words)
+  }
 })
 
 t.test('`shots setup` offers a folder of screenshots that is there, and Enter takes none', { skip }, async (t) => {

@@ -197,6 +197,14 @@ t.test('A-036 a flag by its older name is read as by that of today', async (t) =
   t.ok(read > 25, `${read} flags`)
 })
 
+t.test('what is wrong with a number is told by the name of the flag that was typed', async (t) => {
+  const { place } = World.in(t)
+  for (const flag of ['--expected-revision', '--expected-policy-revision']) {
+    const { stderr } = await place.run(['alpha', 'setup', '--enable', flag, 'x'])
+    t.match(stderr, new RegExp(`^sallyport: Flag ${flag} must be a plain integer`), flag)
+  }
+})
+
 t.test('every older name has the schema that it had', async (t) => {
   const { place } = World.in(t)
   for (const { meta } of older) {

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { purposeContents } from '../../src/gateway/consent-text.js'
 import {
   columns, converse, keys, needsScript, type Ended, type Step,
 } from '../support/cli/pseudo-terminal.js'
@@ -41,6 +42,8 @@ t.test('Enter through `setup` changes nothing where nothing is set up', { skip }
   const none = World.in(t)
   const ended = await enterThrough(t, await none)
   t.match(ended.shown, 'Providers, for good')
+  t.match(ended.shown, 'Not done: state, session, alpha, gateway, shots, proof.')
+  t.match(ended.shown.replace(/\s+/g, ' '), 'Enter leaves a step as it is, y takes it.')
   t.notOk(existsSync(none.place.stateDir))
   const begun = await World.in(t).sandbox().state().session()
   const { shown } = await enterThrough(t, begun)
@@ -48,6 +51,32 @@ t.test('Enter through `setup` changes nothing where nothing is set up', { skip }
     t.match(shown, asked)
   }
   t.notMatch(shown, 'Log in', 'what is done is not asked for')
+})
+
+t.test('what is asked on a terminal of 60 columns is broken between words', { skip }, async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const told = async (words: string, at: Placed, steps: readonly Step[] = []) => {
+    const { shown, lines } = await converse(t, at, words, steps, 60)
+    t.strictSame(lines.filter((line) => line.length > 60), [], 'every line fits')
+    return shown.replace(/\s+/g, ' ')
+  }
+  t.match(await told('setup', await World.in(t)),
+    'Rehearse for free, or use keys of your own? Providers, for good:')
+  t.match(await told('setup', world), 'Set up screenshots: folder, what may leave it, budget (y/N)')
+  const form = await told('gateway setup', world, [
+    { at: 'Ceiling of all', keys: `${down}${enter}` },
+    { at: 'Slot to set up', keys: `${down}${down}${enter}` },
+    { at: 'Model of report', keys: `gateway/acme/text-1${enter}` },
+    { at: 'Upstream hosts that may', keys: `a b${enter}` },
+    { at: 'slash at most', keys: `\b\b\bacme-host${enter}` },
+    enterAt('Hold for one'), enterAt('Longest wait'), enterAt('Slot to set up'),
+    { at: 'Gateway key', keys: `MARK-gateway-key-0123456789${enter}` }, yes('Enable the route'),
+    { at: 'Purposes to consent to', keys: interrupt },
+  ])
+  for (const text of [
+    'Hold for one request of report:', 'digits, dots, dashes, one slash at most.',
+    ...Object.values(purposeContents).slice(1, 3),
+  ]) t.match(form, text)
 })
 
 t.test('Enter through `setup` changes nothing where all is set up, and tells it as done', {
@@ -88,15 +117,14 @@ const alphaSteps: readonly Step[] = [
 
 const gatewaySteps: readonly Step[] = [
   yes('Set up the gateway'), enterAt('Ceiling of all routes'),
-  { at: 'Slot to set up', keys: `${down.repeat(3)}${enter}` },
+  { at: 'Slot to set up', keys: `${down.repeat(2)}${enter}` },
   { at: 'Model of screenshot', keys: `gateway/acme/sees-1${enter}` },
   { at: 'Upstream hosts', keys: `acme-host${enter}` },
   { at: 'Hold for one request', keys: `${down}${enter}` }, enterAt('Longest wait'),
-  { at: 'Slot to set up', keys: `${down}${enter}` },
-  { at: 'Model of chat', keys: `gateway/acme/text-1${enter}` },
+  enterAt('Slot to set up'), enterAt('Model of chat'),
   { at: 'Upstream hosts', keys: `acme-host,other-host${enter}` },
   enterAt('Hold for one request'), { at: 'Longest wait', keys: `${down}${enter}` },
-  enterAt('Slot to set up'),
+  { at: 'Slot to set up', keys: `${down.repeat(2)}${enter}` },
   { at: 'Gateway key', keys: `MARK-gateway-key-0123456789${enter}` },
   yes('Enable the route now'),
   { at: 'Purposes to consent to', keys: `${space}${down}${space}${enter}` },
@@ -104,12 +132,11 @@ const gatewaySteps: readonly Step[] = [
 ]
 
 const shotsSteps = (folder: string): readonly Step[] => [
-  yes('Set up screenshots'), enterAt('Screenshots lie in'),
+  yes('Set up screenshots'), { at: 'Screenshots lie in', keys: `${down}${enter}` },
   { at: 'Screenshot folder', keys: `${folder}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
-  { at: 'Spend of a rolling day', keys: `${down}${enter}` },
-  { at: 'Requests of a rolling day', keys: `${down}${enter}` },
-  { at: 'Hold for one image', keys: `${down}${enter}` },
+  enterAt('Spend of a rolling day'), enterAt('Requests of a rolling day'),
+  enterAt('Hold for one image'),
   { at: 'Of a region that goes on changing', keys: `${down}${enter}` },
   yes('Let jobs renew'), yes('Save this change'),
 ]
@@ -192,7 +219,7 @@ t.test('a route that was left disabled is told as a line that leaves it so', { s
   const { led, typing } = await beside(t)
   for (const world of [led, typing]) await converse(t, world, 'setup', toSession)
   const ended = await converse(t, led, 'gateway setup', [
-    { at: 'Ceiling of all routes', keys: `${down}${enter}` },
+    { at: 'Ceiling of all routes', keys: `${keys.up}${enter}` },
     ...gatewaySteps.slice(7, 13), enterAt('Gateway key'), enterAt('Enable the route now'),
     yes('Save this change'),
   ])
@@ -250,6 +277,7 @@ t.test('a no to what a form would save leaves that step, and the others go on', 
   const { led } = await beside(t)
   const ended = await converse(t, led, 'setup', [
     ...toSession, ...alphaSteps.slice(0, -1), enterAt('I acknowledge this plaintext'),
+    { at: 'Nothing was changed', keys: `${down}${enter}` },
     enterAt('Set up the gateway'), enterAt('Set up screenshots'),
   ])
   t.equal(ended.status, 0, ended.shown)

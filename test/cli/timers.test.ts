@@ -72,7 +72,8 @@ t.test('a foreign crontab is byte for byte the same after the lines came and wen
   t.match(crontab.toString('latin1'), "'/opt/sally port/bin' 'shots' 'scan' '--quiet'")
   const again = await run('install --yes --json')
   t.ok(readFileSync(host.tab).equals(crontab), `a second install is the same: ${again.stderr}`)
-  t.equal((await run('remove')).status, 0)
+  const removed = await run('remove')
+  t.strictSame([removed.status, removed.stderr], [0, ''], 'nothing that it started is left')
   t.ok(readFileSync(host.tab).equals(foreign))
   const none = await here(t, false)
   await none.run('install --yes')
@@ -162,7 +163,9 @@ t.test('a device without a state keeps its daemon, by units or by a line of cron
     }
     const { entries, scheduler } = made.json()
     t.hasStrict((await run('show --json')).json(), { entries, scheduler, last_runs: null })
-    t.equal((await run('remove')).status, 0)
+    const removed = await run('remove')
+    t.equal(removed.status, 0)
+    t.equal(removed.stderr.includes('Cron ends nothing that it started'), !systemd, 'it goes on')
     t.equal((await run('show --json')).error().code, 'no_state')
   }
 })
@@ -322,6 +325,31 @@ t.test('a program of the machine that does not end is not waited for, nor what i
     await until('it was ended', () => !isAlive(own))
     if (started !== own) signalled(started, 'SIGKILL')
   }
+})
+
+t.test('systemd has as long to stop the service as its unit gives to a paid request', async (t) => {
+  const { host, run } = await here(t, true)
+  const [asked, released] = ['asked', 'released'].map((file) => join(host.tab, '..', file))
+  t.teardown(() => writeFileSync(released ?? '', ''))
+  host.program('systemctl', `case "$*" in *' restart '*|*' disable '*)
+  touch '${asked}'; while [ ! -e '${released}' ]; do sleep 0.02; done ;;
+esac`)
+  // What would be over before a unit of `TimeoutStopSec=150` has to have ended is over at once.
+  const clock: Clock = {
+    ...systemClock,
+    sleep: async (ms, signal) => {
+      if (ms > 150_000) writeFileSync(released ?? '', '')
+      await (ms > 150_000 ? systemClock.sleep(ms, signal) : until('it was asked, or has ended',
+        () => signal?.aborted === true || existsSync(asked ?? '')))
+    },
+  }
+  for (const words of ['install --yes --serve', 'remove']) {
+    for (const file of [asked, released]) rmSync(file ?? '', { force: true })
+    const ran = await run(`${words} --json`, { clock })
+    t.equal(ran.status, 0, ran.stderr)
+    t.ok(existsSync(asked ?? ''), words)
+  }
+  t.strictSame(readdirSync(host.units), [])
 })
 
 t.test('whoever interrupts while the machine is asked changes no timer by it', async (t) => {

@@ -349,17 +349,18 @@ t.test('on a terminal without flags a connection is a form: its token is not sho
   const form = (answers: readonly (string | boolean)[], more: readonly string[] = []) =>
     at.run(['codehost', 'connect', ...more], { terminal, answers: [...answers] })
   const count = async (): Promise<number> => (await at.json(['codehost', 'connections'])).length
-  t.equal((await form(['octo-org/second', hostToken, false])).status, 130)
+  t.equal((await form(['octo-org/second', hostToken, false, 'leave'])).status, 130)
   t.equal((await form(['octo-org/second', ''])).status, 3, 'no token')
   t.equal(await count(), 1)
-  const made = must(await form(['octo-org/second', hostToken, true]))
+  const made = must(await form([
+    'octo-org/secnd', hostToken, false, 'change an answer', 'octo-org/second', '', true]))
   t.match(made.stdout, /octo-org\/second/)
   t.match(made.stderr, /help real-key/)
   t.notMatch(made.stdout + made.stderr, hostToken)
   t.equal(await count(), 2)
   const change = ['--connection', at.id]
   t.equal((await form(['octo-org/hello', ''], change)).status, 2, 'nothing to save')
-  t.equal((await form(['octo-org/hello', hostToken, false], change)).status, 130)
+  t.equal((await form(['octo-org/hello', hostToken, false, 'leave'], change)).status, 130)
   t.equal(at.revision(), 1)
   must(await form(['octo-org/other', hostToken, true], change))
   t.hasStrict(at.row(), { repository: 'octo-org/other', revision: 2, mode: 'disabled' })

@@ -183,6 +183,11 @@ t.test('a first save takes the ledger\'s ceiling and keeps its grant for ever', 
   t.equal(codeOf(() => planGatewayChange(
     null, parseGatewayInput({ slots: { chat: slot } }), { ...facts, ledgerCeilingMicrousd: null },
   )), 'gateway_field_required')
+  t.throws(() => planGatewayChange(
+    null, parseGatewayInput({ slots: { chat: {}, report: { model: 'gateway/a/b' } } }),
+    { ...facts, ledgerCeilingMicrousd: null },
+  ), { message: 'The first save must name spend_ceiling_microusd, slots.chat.model, '
+    + 'slots.chat.upstream_allow, slots.report.upstream_allow.' }, 'all of it at once')
 })
 
 t.test('what a save closes is each slot that sent elsewhere, or all of them', async (t) => {

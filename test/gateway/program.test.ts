@@ -56,6 +56,49 @@ t.test('status follows key, slots, switch and consents, each with a reason', asy
   t.strictSame(await statusOf(), ['configuration_required', 'slot_not_set'])
 })
 
+t.test('all that a first save lacks is told at once, and what is wrong, by the flags that say it', async (t) => {
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
+  const refused = async (...flags: string[]) => {
+    const ran = await rig.run(['gateway', 'setup', ...flags, '--json'])
+    t.equal(ran.status, flags.length > 2 ? 3 : 2)
+    return ran.error()
+  }
+  t.hasStrict(await refused('--slot', 'report', '--timeout-seconds', '20'), {
+    code: 'gateway_field_required',
+    message: 'The first save must name --spend-ceiling, --model, --upstream-allow.',
+    details: { fields: 'spend_ceiling_microusd,slots.report.model,slots.report.upstream_allow' },
+  })
+  const good = ['--slot', 'chat', '--model', 'gateway/acme/text-1', '--spend-ceiling', '1usd']
+  t.match((await refused(...good, '--upstream-allow', 'a b')).message,
+    /^Flag --upstream-allow must be an upstream slug/)
+  t.match((await refused(...good, '--consent', 'screenshot')).message, /^Flag --consent must be/)
+  const key = rig.place.write('odd', 'two words\n')
+  t.match((await refused(...good, '--api-key-file', key)).message, /^Flag --api-key-file must be/)
+  t.match((await refused(...good, '--upstream-allow', 'acme-host')).hint,
+    'Repeat with --acknowledge and --expected-revision, as `sallyport gateway show` prints it.')
+  t.match((await refused('--slot', 'report')).message, '--model and --upstream-allow where')
+  const alpha = await rig.run(['alpha', 'setup', '--timeout-seconds', '20', '--json'])
+  t.equal(alpha.error().message,
+    'The first save must name --max-output-tokens, --request-cost-bound, --spend-ceiling.')
+})
+
+t.test('a slot that is named by its purpose is told by its name', async (t) => {
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
+  const hint = async (...words: string[]) => {
+    const ran = await rig.run(['gateway', ...words, '--json'])
+    return [ran.status, ran.error().hint]
+  }
+  for (const named of ['vision', 'gateway.vision', 'screenshots']) {
+    t.strictSame(await hint('setup', '--slot', named, '--timeout-seconds', '20'),
+      [3, 'Did you mean --slot screenshot?'])
+  }
+  t.strictSame(await hint('prove', 'digest'), [3, 'Did you mean `sallyport gateway prove report`?'])
+  t.strictSame(await hint('prove', 'constructor'), [3, null])
+  t.strictSame(await hint('setup', '--slot', 'sidecar', '--timeout-seconds', '20'), [3, null])
+})
+
 t.test('the gateway alone bootstraps the one ledger', async (t) => {
   const rig = await World.in(t).sandbox().state().session()
     .alpha({ setUp: false }).gateway({ slots: [] })

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { saveShotsConfig, seenSettings } from '../../src/shots/source/config.js'
 import type { Store } from '../../src/state/types.js'
+import { failure } from '../support/must.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
@@ -187,14 +188,26 @@ t.test('S-009 S-021 who turns uploads on is told what leaves the machine', async
   t.notMatch((await set(world, '--cloud-upload', 'on')).stderr, /leave/, 'once')
 })
 
-t.test('S-185 who saves a folder that is not there is told so, and it is saved', async (t) => {
-  const world = await World.in(t).state().session().images()
-  t.notMatch((await set(world, '--folder', world.folder)).stderr, /not there/)
-  const missing = world.place.path('later')
-  const saved = await set(world, '--folder', missing)
-  t.equal(saved.status, 0)
-  t.match(saved.stderr.replace(/\s+/g, ' '), 'The folder is not there yet: ')
-  t.equal((await show(world)).folder.saved_folder, missing)
+t.test('S-185 a folder that is not there is saved and told, but not in the place of one that is', async (t) => {
+  const world = await World.in(t).state().session().images({ saved: false })
+  const [missing, good] = [world.place.path('missing'), world.folder]
+  for (const folder of [missing, world.place.path('later')]) {
+    const saved = await set(world, '--folder', folder)
+    t.equal(saved.status, 0)
+    t.match(saved.stderr.replace(/\s+/g, ' '), 'The folder is not there yet: ')
+    t.equal((await show(world)).folder.saved_folder, folder)
+  }
+  t.notMatch((await set(world, '--folder', good)).stderr, /not there/)
+  const refused = await set(world, '--folder', missing)
+  t.hasStrict(failure(refused), { status: 3, code: 'folder_missing' })
+  t.match(refused.stderr, 'Until then the saved one stays.')
+  t.equal((await set(world, '--folder', good)).status, 0, 'the same one is never refused')
+  t.equal((await show(world)).folder.saved_folder, good)
+  const form = await world.run(['shots', 'setup'], {
+    terminal: { stdin: true, stdout: true }, answers: [missing, false, true],
+  })
+  t.equal(form.status, 3, form.stderr)
+  t.equal((await show(world)).folder.saved_folder, good)
 })
 
 t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', async (t) => {

@@ -36,7 +36,8 @@ const finderOf = (registry: Registry, id: string) => {
   }
   throw fail.rejected('receipt_of_nothing', 'There are no receipts of what this id names.', {
     next: 'Name an ask (task_…), the observation of an analysis (obs_…), a job of the code host '
-      + '(job_…) or a closure (cls_…).',
+      + '(job_…) or a closure (cls_…). What a scan, a proof or a readback calls its receipt '
+      + '(rct_…, op_…, rdb_…) is a record of this state alone: `sallyport explain ID`.',
   })
 }
 

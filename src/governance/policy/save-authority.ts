@@ -30,7 +30,11 @@ export const requireWideningAuthority = (
     throw fail.rejected(
       'acknowledgment_required',
       `${words.saves} needs the acknowledgment of ${words.egress}.`,
-      { next: `Repeat with ${words.flag}.` },
+      {
+        next: expectedPolicyRevision === null
+          ? `Repeat with ${words.flag} and --expected-revision, as \`${words.show}\` prints it.`
+          : `Repeat with ${words.flag}.`,
+      },
     )
   }
   if (expectedPolicyRevision === null) {

@@ -23,7 +23,7 @@ import type { Env, ShotsContext } from '../context.js'
 import { routeStatusOf } from '../gates.js'
 import { closedBySettings, closedUnder, type FoldersInUse } from './closing.js'
 import {
-  folderEditable, folderProblem, judgeFolder, locateFolder,
+  folderEditable, folderProblem, judgeFolder, locateFolder, requireNoWorse,
   type ResolvedFolder,
 } from './folder.js'
 import { folderDigestOf } from './folder-digest.js'
@@ -368,9 +368,9 @@ const requireStopped = (aims: readonly SaveAim[], { closes }: SettingsStep): voi
 /**
  * Saves a change, whole or not at all (S-184 as a use case), and answers what had left before of
  * what it closes. `shown` is what it was decided on, where somebody was shown it. Throws
- * `rejected`: `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not
- * be one, `of_other_machine` for one of another machine, as `changedIgnore` for areas, as
- * `nameDevices` for devices, and `conflict` `settings_changed`; then nothing is changed.
+ * `rejected`: `settings_invalid` for another shape, as `judgeFolder` and `requireNoWorse` for a
+ * folder that may not be one, `of_other_machine` for one of another machine, as `changedIgnore` for
+ * areas, as `nameDevices` for devices, and `conflict` `settings_changed`; then nothing is changed.
  * Throws as `closeBySave` where it is saved.
  */
 export const saveShotsConfig = async (
@@ -380,7 +380,8 @@ export const saveShotsConfig = async (
   const stepOf = await readChange(ctx, session, document)
   const step = stepOf(gov.store.read())
   requireAsShown(step, shown)
-  const { closes: aims } = step
+  const { closes: aims, before: { screenshot_folder: saved }, after: { screenshot_folder } } = step
+  if (screenshot_folder !== null) requireNoWorse(saved, screenshot_folder)
   const verb = 'shots config set'
   const saves = { aims, closed: closedUnder(step.after), by: askedThrough(verb, session) }
   const { sent } = await closeBySave(gov, saves, (spend) =>

@@ -248,6 +248,20 @@ const problemTexts: Readonly<Record<string, string>> = {
   folder_unmounted: 'is empty, on another disk than its images were; is that one mounted',
 }
 
+/**
+ * Refuses a folder that cannot be read in the place of a saved one that can: by a mistyped name
+ * every scan would stop. Throws `rejected` `folder_missing`, ….
+ */
+export const requireNoWorse = (saved: string | null, folder: string): void => {
+  if (saved === null || saved === folder || folderProblem(saved) !== null) return
+  const problem = folderProblem(folder)
+  if (problem === null) return
+  const what = problemTexts[problem] ?? 'cannot be used'
+  throw fail.rejected(problem, `The folder that was given ${what}.`, {
+    reason: problem, next: 'Make it first. Until then the saved one stays.',
+  })
+}
+
 /** Whether a reason is one that `folderProblem` gives. */
 export const isFolderProblem = (reason: string): boolean => Object.hasOwn(problemTexts, reason)
 

@@ -174,10 +174,11 @@ t.test('`doctor` names a sandbox that runs, and one that a state needs and that 
   ]])
 })
 
-const { enter, down, up } = keys
+const { enter, down, up, space } = keys
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
+/** But for the first choice and one bound Enter at each question, and each yes that is asked for. */
 const rehearsalSteps: readonly Step[] = [
   { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
@@ -186,18 +187,18 @@ const rehearsalSteps: readonly Step[] = [
   enterAt('API key (Enter takes that of the sandbox)'),
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
   yes('Set up the gateway'), enterAt('Ceiling of all routes'),
-  { at: 'Slot to set up', keys: `${down.repeat(3)}${enter}` },
-  enterAt('Model of screenshot'), enterAt('Upstream hosts'), enterAt('Hold for one request'),
-  enterAt('Longest wait'), enterAt('Slot to set up'),
+  ...['chat', 'report', 'screenshot'].flatMap((slot) => [
+    enterAt('Slot to set up'), enterAt(`Model of ${slot}`), enterAt('Upstream hosts'),
+    enterAt('Hold for one request'), enterAt('Longest wait'),
+  ]),
+  enterAt('Slot to set up'),
   enterAt('Gateway key (Enter takes that of the sandbox)'), yes('Enable the route now'),
-  yes('Consent to gateway.vision'),
+  { at: 'Purposes to consent to', keys: `${`${space}${down}`.repeat(4)}${enter}` },
   yes('I acknowledge this cloud egress'), yes('Set up screenshots'),
-  { at: 'Screenshots lie in', keys: `${up}${enter}` },
+  enterAt('Screenshots lie in'),
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
-  { at: 'Spend of a rolling day', keys: `${down}${enter}` },
-  { at: 'Requests of a rolling day', keys: `${down}${enter}` },
-  { at: 'Hold for one image', keys: `${down}${enter}` },
-  { at: 'Of a region that goes on changing', keys: `${down}${enter}` },
+  enterAt('Spend of a rolling day'), enterAt('Requests of a rolling day'),
+  enterAt('Hold for one image'), enterAt('Of a region that goes on changing'),
   yes('Let jobs renew'), yes('Save this change'), yes('Prove every slot'),
 ]
 
@@ -212,6 +213,7 @@ t.test('by `setup` alone a rehearsal comes to an answer and the page of a day, a
   const screens = join(place.env['HOME'] as string, 'sample-screens')
   const ended = await converse(t, world, 'setup', rehearsalSteps)
   t.equal(ended.status, 0, ended.shown)
+  t.notMatch(ended.shown, 'Not done:')
   for (const line of [
     'sandbox start --background', 'init --profile sandbox', 'login',
     `--api-key-file ${join(dir, 'provider-api.key')}`, '--model gateway/acme/sees-1',

@@ -169,6 +169,9 @@ t.test('nobody has a receipt of what is another owner’s, was never sent, or is
   const of = async (id: string) => failure(await at.run(['receipt', 'export', id, '--json']))
   t.strictSame(await of(goal.id), { status: 3, code: 'receipt_of_nothing', out: '' })
   t.strictSame(await of('nonsense'), { status: 3, code: 'receipt_of_nothing', out: '' })
+  const own = await at.run(['receipt', 'export', 'rct_1a2b3c4d'])
+  t.match(own.stderr.replace(/\s+/g, ' '),
+    'its receipt (rct_…, op_…, rdb_…) is a record of this state alone: `sallyport explain ID`.')
   t.strictSame(await of('constructor_x'), { status: 3, code: 'receipt_of_nothing', out: '' })
   t.strictSame(
     await of(`${task.id.slice(0, -1)}${task.id.endsWith('0') ? '1' : '0'}`),

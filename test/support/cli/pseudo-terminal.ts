@@ -49,17 +49,17 @@ const linesOf = (drawn: string): readonly string[] =>
  * whatever is drawn is answered with Enter until the program ends.
  */
 export const converse = async (
-  t: Test, placed: Placed, words: string, steps: readonly Step[] = [],
+  t: Test, placed: Placed, words: string, steps: readonly Step[] = [], width = columns,
 ): Promise<Ended> => {
   const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}'`
-  return converseWith(t, placed, `${program} ${words}`, steps)
+  return converseWith(t, placed, `${program} ${words}`, steps, width)
 }
 
 /** The same with whatever a shell can run, a shell for example. */
 export const converseWith = async (
-  t: Test, { place }: Placed, command: string, steps: readonly Step[] = [],
+  t: Test, { place }: Placed, command: string, steps: readonly Step[] = [], width = columns,
 ): Promise<Ended> => {
-  const line = `stty cols ${columns} rows 24; exec ${command}`
+  const line = `stty cols ${width} rows 24; exec ${command}`
   const terminal = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.cwd, env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -135,7 +135,8 @@ const keyOf = async (
   return { word: keyFileWord, block: { api_key: key } }
 }
 
-interface Form {
+/** Who is asked, of which provider. */
+export interface Form {
   readonly deps: VerbDeps
   readonly provider: AlphaProvider
   readonly prompter: Prompter
@@ -173,6 +174,13 @@ const typedOf = (
   ...(keyWord === null ? [] : ['--api-key-file', keyWord]),
 ]
 
+/** What is enabled may be blocked all the same: by a revoke, or after a restore. */
+const standingText = (saved: AlphaShow['alpha_text']): string => {
+  if (saved?.enabled !== true) return 'The text capability is disabled.'
+  return saved.status === 'blocked' ? `The text capability sends nothing now. ${saved.reason ?? ''}`
+    : 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
+}
+
 /**
  * The set-up as a form. It opens with the capability as it is saved, disabled where nothing is
  * (A-062), and asks only for what it would add: an enabled route stays enabled, and a consent that
@@ -180,13 +188,10 @@ const typedOf = (
  * and then null is given.
  */
 export const fillForm = async (
-  deps: VerbDeps, gov: Gov, current: AlphaShow, provider: AlphaProvider,
+  { deps, provider, prompter }: Form, gov: Gov, current: AlphaShow,
 ): Promise<FilledForm | null> => {
-  const prompter = await deps.ask('Give the flags, see `sallyport alpha setup --help`.')
   const saved = current.alpha_text
-  deps.note(saved?.enabled
-    ? 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
-    : 'The text capability is disabled.')
+  deps.note(standingText(saved))
   const filled = await askNumbers({ deps, prompter, gov }, saved)
   const rehearsal = await rehearsalOf(deps, { provider })
   const isStored = saved?.key_present ?? false

@@ -10,6 +10,8 @@ import type { Work } from '../../../fabric/operation.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { acknowledgeFlag, integerFlag, moneyFlag, renamed } from '../../flags.js'
+import { inFlags } from '../../field-flags.js'
+import { untilAgreed } from '../../form-again.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
@@ -114,13 +116,17 @@ const fillIn = async (
   current: AlphaShow,
 ): Promise<Saved> => {
   const { gov } = opened
-  const filled = await fillForm(deps, gov, current, deploymentProfile(gov.store).provider)
-  if (filled === null) return {}
-  const saved = await saveListing(deps, opened, { value: filled.block, only: 'alpha_text' }, {
-    ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
+  const { provider } = deploymentProfile(gov.store)
+  const asked = await deps.ask('Give the flags, see `sallyport alpha setup --help`.')
+  return untilAgreed(asked, async (prompter) => {
+    const filled = await fillForm({ deps, provider, prompter }, gov, current)
+    if (filled === null) return {}
+    const saved = await saveListing(deps, opened, { value: filled.block, only: 'alpha_text' }, {
+      ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
+    })
+    tellTyped(deps, [filled.typed])
+    return saved
   })
-  tellTyped(deps, [filled.typed])
-  return saved
 }
 
 export const setup: VerbRecord<SetupOptions, AlphaShow> = {
@@ -180,8 +186,10 @@ export const setup: VerbRecord<SetupOptions, AlphaShow> = {
     if (options.removeKey === true) return answer(await removeKey(deps, opened, 'alpha_text'))
     const current = showAlpha(gov, session, provider)
     if (namesOf(options).length === 0) return answer(await fillIn(options, deps, opened, current))
-    const value = await acknowledged(
-      deps, gov, current, await blockOf(options, deps, current), options.enable === true)
-    return answer(await saveListing(deps, opened, { value, only: 'alpha_text' }, options))
+    const block = await blockOf(options, deps, current)
+    return answer(await inFlags(async () => {
+      const value = await acknowledged(deps, gov, current, block, options.enable === true)
+      return saveListing(deps, opened, { value, only: 'alpha_text' }, options)
+    }))
   },
 }

@@ -6,6 +6,8 @@ import { keptRequest } from '../../../codehost/closure/look.js'
 import type { ReadRequest } from '../../../codehost/jobs/closed/request.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov, Session } from '../../../governance/context.js'
+import { requireYes } from '../../ask-verdict.js'
+import { untilAgreed } from '../../form-again.js'
 import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
 import { fieldLines } from '../../text.js'
@@ -68,11 +70,12 @@ export const askToClose = async (
   if (await choiceOf(prompter, form, fields) === again) {
     return keptRequest(gov, { jobId, key: form.kept.length === 1 ? form.kept[0] : undefined }).read
   }
-  const hint = await hintOf(prompter, form, fields)
-  deps.note('  [ ] acknowledged_capacity_close')
-  if (!(await prompter.confirm('Check it: close this capacity if everything is proved?'))) {
-    throw declined()
-  }
+  const hint = await untilAgreed(prompter, async (asked) => {
+    const told = await hintOf(asked, form, fields)
+    deps.note('  [ ] acknowledged_capacity_close')
+    await requireYes(asked, 'Check it: close this capacity if everything is proved?')
+    return told
+  })
   return requestOfFields(gov, session, jobId, {
     expected_job_revision: form.expected_job_revision,
     expected_connection_revision: form.expected_connection_revision,

@@ -1,4 +1,5 @@
 /** From a folder to a pull request in one command, or in two for scripts. */
+import { existsSync } from 'node:fs'
 import type { CodehostContext } from '../../../codehost/context.js'
 import { previewJob } from '../../../codehost/jobs/preview.js'
 import {
@@ -13,6 +14,7 @@ import type { Job } from '../../../codehost/jobs/job-rows.js'
 import { requireProducer } from '../../../codehost/producer/tools.js'
 import { isNumbered } from '../../../codehost/jobs/series.js'
 import { fail } from '../../../base/errors.js'
+import { tailOf } from '../../../base/ids.js'
 import { pathFrom } from '../../../base/user-folders.js'
 import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import type { Session } from '../../../governance/context.js'
@@ -80,9 +82,42 @@ const personOf = async (options: PublishOptions, deps: VerbDeps): Promise<Prompt
   })
 }
 
+/**
+ * Where something was asked for: the line that asks no more than whether it may be sent. It is told
+ * before that is asked, so that a No does not lose what was typed.
+ */
+const tellSame = (deps: VerbDeps, options: PublishOptions, wanted: PublicationRequest): void => {
+  const {
+    target, base, branch, title, author, bodyFile, messageFile, goal, mark, prepare,
+  } = options
+  if (![base, branch, title, author].includes(undefined)) return
+  const given = {
+    '--connection': wanted.connectionId, '--base': wanted.base, '--branch': wanted.branch,
+    '--title': wanted.title, '--author': wanted.author, '--body-file': bodyFile,
+    '--message-file': messageFile, '--goal': goal,
+  }
+  const words = Object.entries(given)
+    .flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+  tellTyped(deps, [[
+    'codehost', 'publish', target, ...words, ...(mark === true ? ['--mark'] : []),
+    ...(prepare === true ? ['--prepare'] : []),
+  ]])
+}
+
+/** A folder may be called so, too: one that is there is published. */
+const requireFolder = ({ target }: PublishOptions, { cwd }: VerbDeps): void => {
+  const isJob = target.startsWith('job_') && tailOf(target) !== null
+  if (!isJob || existsSync(pathFrom(cwd, target))) return
+  throw fail.usage('publish_flags', 'A job is sent by the digest of its preview.', {
+    next: `Look at it with \`sallyport codehost preview ${target}\`, and send it with `
+      + `\`sallyport codehost publish ${target} --preview-digest D\`.`,
+  })
+}
+
 const prepareFolder = async (options: PublishOptions, deps: VerbDeps): Promise<Prepared> => {
   // Who cannot publish here at all is told so before anything is asked or read.
   requireProducer(deps.producer)
+  requireFolder(options, deps)
   const prompter = await personOf(options, deps)
   if (prompter === null) await publishFields(options, prompter)
   const message = await messageOf(options, deps)
@@ -101,6 +136,7 @@ const prepareFolder = async (options: PublishOptions, deps: VerbDeps): Promise<P
     numbered: isNumbered(fields.branch),
     source: pathFrom(deps.cwd, request.target), ownFolders: ownFoldersOf(deps),
   }
+  tellSame(deps, options, wanted)
   const ctx = codehostContext(deps, gov)
   const job = await underConsent(ctx, session, deps, {
     connectionId, prompter, prepare: () => preparePublication(ctx, session, wanted),
@@ -128,20 +164,6 @@ const sendFolder = async (
   return publishedNow(gov, await publishApproved(ctx, session, {
     jobId, previewDigest, expectedRevision,
   }))
-}
-
-/** Where something was asked for: the line that asks no more than whether it may be sent. */
-const tellSame = (deps: VerbDeps, options: PublishOptions, wanted: PublicationRequest): void => {
-  const { target, base, branch, title, author, bodyFile, messageFile, goal, mark } = options
-  if (![base, branch, title, author].includes(undefined)) return
-  const given = {
-    '--connection': wanted.connectionId, '--base': wanted.base, '--branch': wanted.branch,
-    '--title': wanted.title, '--author': wanted.author, '--body-file': bodyFile,
-    '--message-file': messageFile, '--goal': goal,
-  }
-  const words = Object.entries(given)
-    .flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
-  tellTyped(deps, [['codehost', 'publish', target, ...words, ...(mark === true ? ['--mark'] : [])]])
 }
 
 export const publish: VerbRecord<PublishOptions, PublishDocument> = {
@@ -194,8 +216,6 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
     if (options.prepare === true || prompter === null) {
       return codehostPublish.answer(shownPrepared(prepared))
     }
-    const published = await read(() => sendFolder(prepared, prompter, deps))
-    tellSame(deps, options, prepared.wanted)
-    return codehostPublish.answer(published)
+    return codehostPublish.answer(await read(() => sendFolder(prepared, prompter, deps)))
   },
 }

@@ -6,7 +6,7 @@ import { gatewayContext } from '../../../fabric/places.js'
 import {
   gatewayProve, type ProofEntry, type ProvedDocument,
 } from '../../../gateway/gateway-contract.js'
-import { slotNames, type SlotName } from '../../../gateway/constants.js'
+import { slotMeant, slotNames, type SlotName } from '../../../gateway/constants.js'
 import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { clientOf } from '../../../fabric/client.js'
@@ -40,9 +40,11 @@ const text: VerbFace<ProveDocument>['text'] = (result) => {
 const slotOf = (text: string): SlotName => {
   const slot = slotNames.find((name) => name === text)
   if (slot !== undefined) return slot
-  throw fail.rejected(
-    'slot_unknown', `A slot is one of ${slotNames.join(', ')}.`, { details: { field: 'slot' } },
-  )
+  const meant = new Map(Object.entries(slotMeant)).get(text)
+  throw fail.rejected('slot_unknown', `A slot is one of ${slotNames.join(', ')}.`, {
+    ...(meant === undefined ? {} : { next: `Did you mean \`sallyport gateway prove ${meant}\`?` }),
+    details: { field: 'slot' },
+  })
 }
 
 export const prove = verbOf(operation(gatewayProve, 'mutate',

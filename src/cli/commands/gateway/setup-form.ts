@@ -65,6 +65,7 @@ const askCeiling = async (form: Form, keep: string): Promise<number | undefined>
   return askLimit(form.prompter, {
     ...moneyLimit, now, keep, message: 'Ceiling of all routes together:',
     offers: [500_000, 1_000_000, 5_000_000, 20_000_000],
+    first: now === null && form.rehearsal !== null ? 1_000_000 : undefined,
     range: { min: limits.microusdMin, max: limits.microusdMax },
   })
 }
@@ -100,7 +101,10 @@ const askSlots = async (form: Form, draft: Draft): Promise<void> => {
     }))
     const isNone = [...labels.values()].every((slot) => modelIn(form, draft, slot) === null)
     const done = isNone ? 'none' : 'no other slot'
-    const chosen = await prompter.choose('Slot to set up:', [done, ...labels.keys()], done)
+    // In a rehearsal all is filled in: Enter alone goes through every slot that is not set.
+    const open = form.rehearsal === null ? undefined
+      : [...labels].find(([, slot]) => modelIn(form, draft, slot) === null)?.[0]
+    const chosen = await prompter.choose('Slot to set up:', [done, ...labels.keys()], open ?? done)
     const slot = labels.get(chosen)
     if (slot === undefined) return
     const ceilingMicrousd = await requiredCeiling(form, draft)
@@ -162,7 +166,9 @@ const askConsents = async (form: Form, draft: Draft): Promise<void> => {
     : await form.prompter.confirm(`Consent to ${first}`) ? [first] : []
   draft.consents = picked.flatMap((label) => labels.get(label) ?? [])
   const left = open.filter((one) => !draft.consents.includes(one))
-  if (left.length > 0) form.deps.note(`Without a consent nothing is sent for ${left.join(', ')}.`)
+  if (left.length === 0) return
+  form.deps.note(`Without a consent nothing is sent for ${left.join(', ')}. `
+    + 'To give it later: `sallyport gateway setup`')
 }
 
 /** Enabling and consents, each unchecked; a route that stays disabled takes no consent. */
@@ -196,9 +202,9 @@ const agreed = async (
 
 const standing = ({ current: { gateway } }: Form): string => {
   if (gateway === null) return 'The gateway is not set up.'
-  return gateway.enabled
-    ? 'The gateway is enabled, and stays so; to end it: `sallyport gateway setup --disable`'
-    : 'The gateway is disabled.'
+  if (!gateway.enabled) return 'The gateway is disabled.'
+  return gateway.status === 'blocked' ? `The gateway sends nothing now. ${gateway.reason ?? ''}`
+    : 'The gateway is enabled, and stays so; to end it: `sallyport gateway setup --disable`'
 }
 
 /**
@@ -207,9 +213,8 @@ const standing = ({ current: { gateway } }: Form): string => {
  * saved; where nothing does, null is given.
  */
 export const fillGatewayForm = async (
-  deps: VerbDeps, gov: Gov, current: GatewayShow,
+  deps: VerbDeps, prompter: Prompter, gov: Gov, current: GatewayShow,
 ): Promise<FilledForm | null> => {
-  const prompter = await deps.ask('Give the flags, see `sallyport gateway setup --help`.')
   const rehearsal = await rehearsalOf(deps, deploymentProfile(gov.store))
   const form = { deps, gov, prompter, current, rehearsal }
   deps.note(`${standing(form)} ${spentText(form)}`)

@@ -3,7 +3,9 @@ import { fail } from '../../../base/errors.js'
 import { configurationBytesMax } from '../../../fabric/configuration.js'
 import { routePlaces } from '../../../fabric/places.js'
 import { gatewaySetup } from '../../../gateway/gateway-contract.js'
-import { gatewayLimits as limits, gatewayPurposes, slotNames } from '../../../gateway/constants.js'
+import {
+  gatewayLimits as limits, gatewayPurposes, slotMeant, slotNames,
+} from '../../../gateway/constants.js'
 import type { GatewayShow } from '../../../gateway/projection.js'
 import { gatewayStatements } from '../../../gateway/save.js'
 import { parseGatewayInput } from '../../../gateway/setup.js'
@@ -14,6 +16,8 @@ import { policyHead } from '../../../governance/policy/head.js'
 import {
   acknowledgeFlag, choiceFlag, integerFlag, moneyFlag, offered, renamed,
 } from '../../flags.js'
+import { inFlags } from '../../field-flags.js'
+import { untilAgreed } from '../../form-again.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
 import { tellTyped } from '../../typed.js'
@@ -61,7 +65,9 @@ const slotsOf = (options: GatewaySetupOptions): Record<string, unknown> => {
   const named = about.some((value) => value !== undefined)
   if (named !== (slot !== undefined)) {
     throw fail.usage('slot_flags', named
-      ? 'The slot flags need --slot.' : 'Flag --slot needs a flag about the slot, as --model.')
+      ? 'The slot flags need --slot.'
+      : 'Flag --slot needs what to save: --model and --upstream-allow where it is not set, '
+        + 'else what changes.')
   }
   if (slot !== undefined && slot === options.removeSlot) {
     throw fail.usage('contradicting_flags', 'A slot is set or removed, not both.')
@@ -143,13 +149,17 @@ type Saved = Pick<GatewayShow, 'requests'>
 const fillIn = async (
   { voidAnswers }: GatewaySetupOptions, deps: VerbDeps, opened: Opened,
 ): Promise<Saved> => {
-  const filled = await fillGatewayForm(deps, opened.gov, shown(opened))
-  if (filled === null) return {}
-  const saved = await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
-    ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
+  const current = shown(opened)
+  const asked = await deps.ask('Give the flags, see `sallyport gateway setup --help`.')
+  return untilAgreed(asked, async (prompter) => {
+    const filled = await fillGatewayForm(deps, prompter, opened.gov, current)
+    if (filled === null) return {}
+    const saved = await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
+      ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
+    })
+    tellTyped(deps, filled.typed)
+    return saved
   })
-  tellTyped(deps, filled.typed)
-  return saved
 }
 
 export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
@@ -174,7 +184,8 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
   exits: ['rejected', 'conflict', 'blocked', 'locked'],
   json: gatewaySetup,
   flags: (command) => command
-    .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))
+    .addOption(choiceFlag(
+      '--slot <slot>', 'the slot that the slot flags are about', slotNames, slotMeant))
     .option('--model <selector>', 'exactly gateway/<provider>/<model>')
     .option('--upstream-allow <list>', 'upstream slugs, separated by commas')
     .addOption(moneyFlag(
@@ -187,7 +198,7 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
       `longest wait for a reply; first ${limits.timeoutSecondsDefault} `
         + `(${limits.timeoutSecondsMin} to ${limits.timeoutSecondsMax})`,
     )
-    .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames))
+    .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames, slotMeant))
     .option('--api-key-file <file>', "the gateway's key; - for stdin")
     .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
     .addOption(offered(new Option(
@@ -224,8 +235,10 @@ export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {
     const save = async (): Promise<Saved> => {
       if (options.removeKey === true) return removeKey(deps, opened, 'gateway')
       if (block !== null) {
-        const value = await acknowledged(options, deps, opened.gov, block)
-        return saveListing(deps, opened, { value, only: 'gateway' }, options)
+        return inFlags(async () => {
+          const value = await acknowledged(options, deps, opened.gov, block)
+          return saveListing(deps, opened, { value, only: 'gateway' }, options)
+        })
       }
       return bytes === null ? fillIn(options, deps, opened)
         : saveListing(deps, opened, { bytes, only: 'gateway' }, options)

@@ -60,7 +60,7 @@ const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
   if (model === '') return null
   const now = saved.upstream_allow.join(', ')
   const upstreams = await prompter.text(
-    'Upstream hosts that may serve it, by commas:', now === '' ? offered?.host ?? '' : now,
+    `Upstream hosts that may serve ${slot}, by commas:`, now === '' ? offered?.host ?? '' : now,
     (text) => (text === '' ? null : wayProblem(one, { model, upstream_allow: listOf(text) })),
   )
   if (upstreams === '') return null
@@ -72,17 +72,19 @@ const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
 
 const timeouts = [15, 30, 45, 60, 120] as const
 
-const askLimits = async ({ prompter, saved, ceilingMicrousd }: SlotCase): Promise<SlotDraft> => {
+const askLimits = async (
+  { prompter, slot, saved, ceilingMicrousd }: SlotCase,
+): Promise<SlotDraft> => {
   const { request_cost_bound_microusd: bound, timeout_seconds: timeout } = saved
   const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
   const held = await askLimit(prompter, {
-    ...moneyLimit, now: bound, message: 'Hold for one request:',
+    ...moneyLimit, now: bound, message: `Hold for one request of ${slot}:`,
     keep: bound === null ? asFirst(moneyLimit.label(first)) : `keep ${moneyLimit.label(bound)}`,
     offers: [10_000, 50_000, 200_000, 500_000].filter((one) => one !== first),
     range: { min: limits.microusdMin, max: Math.min(limits.microusdMax, ceilingMicrousd) },
   })
   const seconds = await askLimit(prompter, {
-    ...secondsLimit, now: timeout, message: 'Longest wait for a reply:',
+    ...secondsLimit, now: timeout, message: `Longest wait for a reply of ${slot}:`,
     keep: timeout === null ? asFirst(`${limits.timeoutSecondsDefault} s`) : `keep ${timeout} s`,
     offers: timeouts.filter((one) => timeout !== null || one !== limits.timeoutSecondsDefault),
     range: { min: limits.timeoutSecondsMin, max: limits.timeoutSecondsMax },

@@ -151,6 +151,12 @@ const runLines = async (
 const savedText = (saved: readonly SetupStep[]): string =>
   (saved.length === 0 ? 'Nothing was saved.' : `Saved, and it stays: ${saved.join(', ')}.`)
 
+const openText = ({ steps }: Look): string => {
+  const open = talks.filter(({ step }) => step !== 'timers' && !steps[step].done)
+  return open.length === 0 ? '' : `\nNot done: ${open.map(({ step }) => step).join(', ')}. `
+    + 'Enter leaves a step as it is, y takes it. To go on: `sallyport setup`'
+}
+
 /** What is done can be used: the lines of an ask, and of the page of a day. */
 const nextOf = ({ steps, rehearses }: Look): readonly string[] => {
   const { state, session, alpha, shots, proof } = steps
@@ -228,7 +234,7 @@ const walkThrough = async (deps: VerbDeps, instead: string): Promise<SetupDocume
       throw isLeft() && !(error instanceof SallyportError) ? left(error) : error
     }
   }
-  deps.note(`\n${savedText(saved)}`)
+  deps.note(`\n${savedText(saved)}${openText(look)}`)
   return documentOf(look, failed)
 }
 

@@ -7,13 +7,14 @@ import { namedNow, offeredDevices } from '../../../shots/captures/naming.js'
 import type { CapturingDevice } from '../../../observations/captures.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { closedSettings } from '../../../shots/gates.js'
-import { judgeFolder } from '../../../shots/source/folder.js'
+import { judgeFolder, requireNoWorse } from '../../../shots/source/folder.js'
 import { foundFolders } from '../../../shots/source/found-folders.js'
 import {
   parseSettingsChange, type SavedShotSettings,
 } from '../../../shots/source/settings.js'
 import { countText } from '../../../base/counted.js'
 import { shotLimits } from '../../../shots/constants.js'
+import { deploymentProfile } from '../../../governance/profile.js'
 import { shotsEstimate } from '../../../shots/estimate/estimate-contract.js'
 import type { VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
@@ -23,12 +24,14 @@ import {
   askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, secondsLimit,
   type Limit,
 } from '../../form.js'
+import { untilAgreed } from '../../form-again.js'
 import { sentBeforeLines } from '../../sent-before.js'
 import { paragraph } from '../../output.js'
 import type { Prompter } from '../../prompt.js'
 import { visibleLine } from '../../text.js'
 import { tellTyped } from '../../typed.js'
 import { flagsOfChange } from './config-flags.js'
+import { rehearsalOf } from '../sandbox/rehearsal.js'
 import { samplesOffer, type SamplesOffer } from '../sandbox/samples-offer.js'
 
 type Change = Record<string, unknown>
@@ -82,8 +85,9 @@ const askFound = async (
   const found = now === null ? foundFolders(ctx) : []
   const offers = samples === null ? found : [...found, samples.label]
   if (offers.length === 0) return null
-  // Enter alone changes nothing, here as at every other question.
-  const chosen = await prompter.choose('Screenshots lie in:', [...offers, another], another)
+  // Enter alone changes nothing, but in a rehearsal, where made-up ones are there for it.
+  const chosen = await prompter.choose(
+    'Screenshots lie in:', [...offers, another], samples?.label ?? another)
   return chosen === another ? null : chosen === samples?.label ? samples.folder : chosen
 }
 
@@ -96,7 +100,7 @@ const askFolder = async (
   const named = fromHome(home, await prompter.text(
     'Screenshot folder (absolute, or from ~):', now ?? '',
     (text) => (text === '' || text === now ? null : refusalOf(() => {
-      judgeFolder(ctx, fromHome(home, text), 'settings')
+      requireNoWorse(now, judgeFolder(ctx, fromHome(home, text), 'settings'))
     }))))
   return named === '' || named === now ? {} : { screenshot_folder: named }
 }
@@ -121,12 +125,14 @@ const unsetText = (field: string): string => (field === 'settle_seconds'
   ? 'leave it unset: all of them' : 'leave it unset: no image leaves')
 
 const askLimits = async (
-  prompter: Prompter, saved: SavedShotSettings, change: Change,
+  prompter: Prompter, saved: SavedShotSettings, change: Change, rehearses: boolean,
 ): Promise<void> => {
   for (const [field, parts] of Object.entries(limits)) {
     const now = saved[field as keyof typeof limits] ?? null
     const keep = now === null ? unsetText(field) : `keep ${parts.label(now)}`
-    const given = await askLimit(prompter, { ...parts, now, keep })
+    const isNeeded = now === null && field !== 'settle_seconds'
+    const first = rehearses && isNeeded ? parts.offers[0] : undefined
+    const given = await askLimit(prompter, { ...parts, now, keep, first })
     if (given !== undefined) change[field] = given
   }
 }
@@ -175,12 +181,14 @@ const tellYesterday = async (deps: VerbDeps, ctx: ShotsContext): Promise<void> =
  */
 const fillConfigForm = async (
   deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings,
-  { samples, devices }: {
+  { prompter, rehearses, samples, devices }: {
+    readonly prompter: Prompter
+    /** Whether the providers are played: what has to be set then has a value under Enter. */
+    readonly rehearses: boolean
     readonly samples: SamplesOffer | null
     readonly devices: AskedDevices
   },
 ): Promise<Change> => {
-  const prompter = await deps.ask('Give the settings as flags: `sallyport shots setup --help`.')
   deps.note(`${folderText}\n`)
   const change = await askFolder(prompter, ctx, saved.screenshot_folder, {
     home: deps.home, samples,
@@ -189,7 +197,7 @@ const fillConfigForm = async (
   if (await askEgress(prompter, saved, change)) {
     // The day of another folder says nothing of what the new one will cost.
     if (change['screenshot_folder'] === undefined) await tellYesterday(deps, ctx)
-    await askLimits(prompter, saved, change)
+    await askLimits(prompter, saved, change, rehearses)
     if (saved.renew_proof !== 'on') {
       deps.note(`\n${paragraph(deps, renewText)}\n`)
       if (await prompter.confirm('Let jobs renew a proof by themselves')) {
@@ -221,10 +229,11 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const view = gov.store.read()
   const seen = seenSettings(ctx, view)
   const samples = await samplesOffer(deps, gov, seen.saved.screenshot_folder)
-  const change = await fillConfigForm(deps, ctx, seen.saved, {
-    samples,
-    devices: { offered: await offeredDevices(ctx, session), named: namedNow(ctx, view) },
-  })
+  const rehearses = await rehearsalOf(deps, deploymentProfile(gov.store)) !== null
+  const devices = { offered: await offeredDevices(ctx, session), named: namedNow(ctx, view) }
+  const asked = await deps.ask('Give the settings as flags: `sallyport shots setup --help`.')
+  const change = await untilAgreed(asked, (prompter) =>
+    fillConfigForm(deps, ctx, seen.saved, { prompter, rehearses, samples, devices }))
   const made = samples?.folder === change['screenshot_folder'] ? samples : null
   let saved: Pick<ShotsConfig, 'requests'> = {}
   if (Object.keys(change).length > 0) {

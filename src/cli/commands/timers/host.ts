@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fail, type SallyportError } from '../../../base/errors.js'
+import { stopSecondsMin } from '../../../fabric/stop-seconds.js'
 import { timerId } from '../../../fabric/timers/jobs.js'
 import type { VerbDeps } from '../../verb.js'
 
@@ -21,6 +22,8 @@ interface Ended {
 
 /** How long a program of the machine may take, milliseconds. */
 const answerMs = 20_000
+/** The same for one that stops units: it waits for what is under way, as their files say. */
+const stoppedMs = answerMs + stopSecondsMin * 1_000
 
 /** A session of this program is none of theirs. */
 const envFor = (env: VerbDeps['env']): Record<string, string | undefined> => ({
@@ -51,19 +54,19 @@ const letGo = (child: ChildProcess): void => {
 }
 
 /**
- * Runs a program of the machine by its name on PATH and waits for it, never longer than `answerMs`.
+ * Runs a program of the machine by its name on PATH and waits for it, never longer than `withinMs`.
  * Throws `cancelled` `timers_stopped`: an interrupt at the terminal ends the program too, and what
  * it did not say must not be taken for an answer.
  */
 export const ask = async (
-  deps: VerbDeps, name: string, words: readonly string[], input = '',
+  deps: VerbDeps, name: string, words: readonly string[], input = '', withinMs = answerMs,
 ): Promise<Ended> => {
   if (deps.stop.aborted) throw stopped()
   const child = spawn(name, [...words], { env: envFor(deps.env), stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.on('error', () => undefined)
   child.stdin.end(Buffer.from(input, 'latin1'))
   const over = new AbortController()
-  const late = deps.clock.sleep(answerMs, AbortSignal.any([deps.stop, over.signal]))
+  const late = deps.clock.sleep(withinMs, AbortSignal.any([deps.stop, over.signal]))
   try {
     const ended = await Promise.race([endOf(child), late.then(() => null, () => null)])
     if (deps.stop.aborted) throw stopped()
@@ -90,7 +93,7 @@ export const findProgram = ({ env }: VerbDeps, name: string): string | null => {
 
 /** systemctl of the user's own manager. Throws `failed` `systemd_refused`. */
 export const systemctl = async (deps: VerbDeps, ...words: string[]): Promise<void> => {
-  const { status } = await ask(deps, 'systemctl', ['--user', ...words])
+  const { status } = await ask(deps, 'systemctl', ['--user', ...words], '', stoppedMs)
   if (status === 0) return
   throw fail.failed('systemd_refused', `systemctl --user ${words[0] ?? ''} did not succeed.`, {
     next: 'Look with `systemctl --user list-timers`, and take the units out with '

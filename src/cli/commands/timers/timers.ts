@@ -4,7 +4,7 @@ import { SallyportError } from '../../../base/errors.js'
 import {
   noTimerStatus, timersRemove, timersShow, type Timers, type TimerStatus,
 } from '../../../fabric/timers/timers-contract.js'
-import { withoutBlock } from '../../../fabric/timers/crontab.js'
+import { cronLinesOf, scheduleOf, withoutBlock } from '../../../fabric/timers/crontab.js'
 import { startedUnits } from '../../../fabric/timers/units.js'
 import { timerStatus } from '../../../fabric/timers/timer-status.js'
 import { verb, type VerbDeps, type VerbRecord } from '../../verb.js'
@@ -146,10 +146,17 @@ export const hasLines = async (
   return crontab !== null && withoutBlock(id, crontab) !== crontab
 }
 
-/** Takes the lines out of the crontab as it is by then, which others may have changed meanwhile. */
+/**
+ * Takes the lines out of the crontab as it is by then, which others may have changed meanwhile.
+ * What they started stays and is told: units and agents are stopped, a line of cron is not.
+ */
 export const dropLines = async (deps: VerbDeps, id: string): Promise<void> => {
   const crontab = await readCrontab(deps)
-  if (crontab !== null) await writeCrontab(deps, withoutBlock(id, crontab))
+  if (crontab === null) return
+  await writeCrontab(deps, withoutBlock(id, crontab))
+  if (cronLinesOf(id, crontab)?.some((one) => one.startsWith(scheduleOf(null))) !== true) return
+  deps.note('Cron ends nothing that it started: a service or a daemon of a device goes on until '
+    + 'you end its process. `sallyport status` names that of the service.')
 }
 
 export const remove: VerbRecord<object, Timers> = {

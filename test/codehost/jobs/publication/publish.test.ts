@@ -68,6 +68,8 @@ t.test('C-007 at a terminal what is left out is asked for, everything that is se
     job?.doc.preview_sha256 ?? '', id,
   ]) t.match(no.stderr, shown)
   t.match(no.stderr, `codehost preview ${id}`)
+  t.match(no.stderr.replace(/ \\\n */g, ' '), "--title 'The site' --author 'Ann <ann@example.org>'",
+    'nobody types it again')
   const yes = must(await asked(at, [true]))
   t.hasStrict(yes.json(), { state: 'succeeded', pull_request: { number: 1 } })
   t.match(yes.stderr, 'Effects, in this order:')
@@ -97,6 +99,24 @@ t.test('without a terminal nothing is sent by the folder alone: it names the two
     t.hasStrict(failure(await at.run([...both, ...more])), { status: 2, code: 'publish_flags' })
   }
   t.equal(at.requests().length, before)
+})
+
+t.test('a job in the place of the folder is told how jobs are sent, before anything is asked', async (t) => {
+  const at = await withSite(t)
+  const { job } = await prepared(at)
+  const before = at.requests().length
+  for (const named of [job, `job_${tailOf(job)}`]) {
+    const ran = await at.run(['codehost', 'publish', named, '--json'], { terminal })
+    t.hasStrict(failure(ran), { status: 2, code: 'publish_flags' }, named)
+    t.strictSame(ran.error().next.map(({ command }: { command: string }) => command), [
+      `sallyport codehost preview ${job}`,
+      `sallyport codehost publish ${job} --preview-digest D`,
+    ])
+  }
+  t.equal(at.requests().length, before)
+  at.folder({ 'a.txt': 'A' }, job)
+  const words = line(at).with(2, job)
+  t.equal(must(await at.run([...words, '--prepare', '--json'])).json().state, 'prepared')
 })
 
 t.test('C-213 C-214 where no consent stands a script is told the line that gives one, and a person is asked for it, unchecked', async (t) => {
