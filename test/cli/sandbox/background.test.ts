@@ -178,7 +178,7 @@ const { enter, down, up, space } = keys
 const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
-/** But for the first choice and one bound Enter at each question, and each yes that is asked for. */
+/** But for the first choice and one bound Enter at each question, and each yes that is asked. */
 const rehearsalSteps: readonly Step[] = [
   { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
