@@ -4,14 +4,14 @@ import { count } from '../base/schema.js'
 import { nullableSentence } from '../base/told.js'
 import { requestsShape } from '../governance/stops/requests.js'
 import {
-  egressPurpose, gatewayCapability, gatewayCredentialRef, gatewayPurposes, proofPurpose,
-  routingControls, slotNames, type SlotName,
+  egressPurpose, gatewayCapability, gatewayCredentialRef, gatewayPurposes, routingControls,
+  slotNames, type SlotName,
 } from './constants.js'
 import { gatewayReceiptShape } from './receipt.js'
 import type { ProofState } from './proof.js'
 import {
-  gatewayReasonOf, gatewayReasons, gatewayStatuses, gatewayWordsOf, isCurrent, slotReasonOf,
-  type ConsentFact, type GatewayFacts, type GatewayReasonCode,
+  gatewayReasonOf, gatewayReasons, gatewayStatuses, gatewayWordsOf, isCurrent, proofPurposeNow,
+  slotReasonOf, type ConsentFact, type GatewayFacts, type GatewayReasonCode,
 } from './readiness.js'
 import type { GatewayRoute, SlotSetup } from './setup.js'
 
@@ -110,14 +110,15 @@ const slotProjection = (
   facts: GatewayFacts, route: GatewayRoute, slot: SlotName,
 ): SlotProjection => {
   const setup: SlotSetup | null = route.slots[slot]
+  const purpose = proofPurposeNow(facts, slot)
   return {
     slot,
     model: setup?.model ?? null,
     upstream_allow: setup?.upstream_allow ?? [],
     request_cost_bound_microusd: setup?.request_cost_bound_microusd ?? null,
     timeout_seconds: setup?.timeout_seconds ?? null,
-    purpose: proofPurpose[slot],
-    consent_current: isCurrent(facts, proofPurpose[slot]),
+    purpose,
+    consent_current: isCurrent(facts, purpose),
     ...statusOf(facts, slotReasonOf(facts, route, slot)),
     proof: proofProjection(facts.proofs[slot]),
   }

@@ -21,8 +21,9 @@ import type { GatewayContext } from './context.js'
 import {
   attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
 } from './proof.js'
-import { proofPurposeNow } from './proof-purpose.js'
-import { gatewayDenials, gatewayFacts, gatewayWordsOf, type GatewayDenial } from './readiness.js'
+import {
+  gatewayDenials, gatewayFacts, gatewayWordsOf, proofPurposeNow, type GatewayDenial,
+} from './readiness.js'
 import type { GatewayReceipt } from './receipt.js'
 import { proofRecipes } from './recipes.js'
 import { gatewayCollection, gatewayRouteId } from './setup.js'

@@ -34,7 +34,7 @@ import type { View } from '../state/types.js'
 import { gatewayConsents, type StandingConsent } from './consents.js'
 import {
   egressPurpose, gatewayCredentialRef, gatewayPurposes, gatewayRuntime, profileOf, proofPurpose,
-  slotNames, type GatewayPlace, type GatewayPurpose, type SlotName,
+  slotNames, slotOfPurpose, type GatewayPlace, type GatewayPurpose, type SlotName,
 } from './constants.js'
 import { latestProof, proofStateOf, type ProofState } from './proof.js'
 import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
@@ -151,6 +151,14 @@ export const consentTo = (
 
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
   consentTo(facts, purpose) !== undefined
+
+/**
+ * The purpose that a proof of a slot rests on now: whichever of the slot's own is consented to, so
+ * that who consents to one alone can prove the slot.
+ */
+export const proofPurposeNow = (facts: GatewayFacts, slot: SlotName): GatewayPurpose =>
+  gatewayPurposes.find((one) => slotOfPurpose[one] === slot && isCurrent(facts, one))
+    ?? proofPurpose[slot]
 
 /** How the consent to a purpose stands, for the facts of every route. */
 export const consentCase = (
@@ -442,6 +450,6 @@ export const gatewayReasonOf = (
 export const slotReasonOf = (
   facts: GatewayFacts, route: GatewayRoute, slot: SlotName,
 ): GatewayReasonCode | null => {
-  const use = { slot, purpose: proofPurpose[slot] }
+  const use = { slot, purpose: proofPurposeNow(facts, slot) }
   return gatewayDenials({ ...facts, route }, use, 'status')[0]?.name ?? null
 }

@@ -53,6 +53,8 @@ t.test('a slot is proved on the consent to any of its purposes, and on none with
     must(await rig.widen(['--consent', purpose]))
     const ran = await rig.prove('report')
     t.hasStrict(ran.json(), { made: true, receipt: { purpose } }, ran.stderr)
+    const { gateway: { slots } } = (await rig.run(['gateway', 'show', '--json'])).json()
+    t.hasStrict(slots.report, { status: 'configured', purpose, consent_current: true })
   }
   t.equal(rig.calls().length, 2)
   checkLedger(t, rig)
