@@ -179,6 +179,13 @@ export const offered = <T extends Argument | Option>(taker: T, offers: readonly 
 /** Words that completion offers for a flag or an argument; none where it takes others. */
 export const offeredFor = (taker: Argument | Option): readonly string[] => words.get(taker) ?? []
 
+/** Short words are close to their opposites, too: who typed `no` is not led to `on`. */
+const nearOf = (value: string, choices: readonly string[]): string | undefined => {
+  const long = (word: string): boolean => word.length > 3
+  const near = long(value) ? closeTo(value, choices.filter(long)) : []
+  return near.length === 1 ? near[0] : undefined
+}
+
 /** A flag that takes one of a few words; `meant` has what people type for one of them. */
 export const choiceFlag = (
   flags: string, text: string, choices: readonly string[],
@@ -188,7 +195,7 @@ export const choiceFlag = (
   return option.argParser((value) => {
     if (choices.includes(value)) return value
     const name = option.long ?? flags
-    const near = new Map(Object.entries(meant)).get(value) ?? closeTo(value, choices)[0]
+    const near = new Map(Object.entries(meant)).get(value) ?? nearOf(value, choices)
     throw fail.rejected('flag_invalid', `Flag ${name} must be one of ${choices.join(', ')}.`, {
       ...(near === undefined ? {} : { next: `Did you mean ${name} ${near}?` }),
       details: { field: name, rule: 'choice' },

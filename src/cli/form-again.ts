@@ -30,10 +30,13 @@ const remembering = (prompter: Prompter, before: Answers, now: Map<string, strin
       : prompter.text(message.replace(ofEnter, ''), last, problem))),
     secret: (message, problem) => noting(message, async (last) => {
       if (last === undefined) return prompter.secret(message, problem)
-      const asked = message.replace(ofEnter, '').replace(/:$/, ' (Enter: what you typed before):')
+      const asked = message.replace(ofEnter, '')
+        .replace(/:$/, ' (Enter: what you typed before; a blank: none of it):')
+      const isBlank = (text: string): boolean => text.trim() === ''
       const given = await prompter.secret(asked, (text) =>
-        (text.trim() === '' ? null : problem?.(text) ?? null))
-      return given.trim() === '' ? last : given
+        (text === '' ? null : problem?.(isBlank(text) ? '' : text) ?? null))
+      if (given === '') return last
+      return isBlank(given) ? '' : given
     }),
     choose: (message, choices, initial) => noting(message, (last) => prompter.choose(
       message, choices, last !== undefined && choices.includes(last) ? last : initial)),

@@ -237,7 +237,7 @@ const isLostTerminal = (fd: number): boolean => {
 
 /**
  * Node takes an ignore of SIGHUP that it inherits back before anybody can see it. A shell names in
- * this variable what it ran, and `nohup` hands it on.
+ * this variable what it ran, and `nohup` hands it on; dash sets none.
  */
 const isUnderNohup = (): boolean => basename(process.env['_'] ?? '') === 'nohup'
 

@@ -136,7 +136,7 @@ export const wrapText = (text: string, columns: number, widthOf: WidthOf = charW
  */
 const [pageColumns, brokenColumns] = [80, 74]
 /** What begins an entry, a point or a command goes on with nothing. */
-const entryForm = /^ *(?:\S+(?: \S+)* {2,}\S|[-$|{}"] ?|[0-9]+\. )/
+const entryForm = /^ *(?:\S+(?: \S+)* {2,}\S|[-$|{}"] ?|[0-9]+\. |[A-Z][a-z ]+: )/
 
 /** A page with its paragraphs whole, so that a narrower terminal breaks them once. */
 const unbroken = (page: string): string => {

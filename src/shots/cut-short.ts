@@ -6,6 +6,9 @@ const kinds: readonly (ErrorKind | null)[] = ['locked', 'cancelled', 'remote']
 /** Whether the next part of a pass would meet the same failure. */
 export const stopsPass = (kind: ErrorKind | null): boolean => kinds.includes(kind)
 
+/** A request may cost more by now than was said yes to. */
+export const boundChanged = 'bound_changed'
+
 const busy: ReadonlySet<string> = new Set([
   'lock_held', 'lane_busy', 'deadline_passed', 'place_unreachable', 'place_restless',
 ])

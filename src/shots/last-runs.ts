@@ -3,6 +3,7 @@
  * Whatever tells of a last run, a verb, a route or the page, reads it here.
  */
 import type { Store, View } from '../state/types.js'
+import { cutKind } from './cut-short.js'
 import { shotCollections } from './observations/observation-rows.js'
 import { receiptOf } from './receipts/append.js'
 import { receiptCollections, receiptHeadId, type ShotReceipt } from './receipts/receipt-rows.js'
@@ -71,9 +72,13 @@ const digestFailure = (view: View): readonly LastFailure[] => {
   const quiet = view.get(receiptCollections.idle, job)?.last
   if (quiet !== undefined && quiet > receipt.at) return []
   const { reason, windows } = receipt.facts
+  const isOwn = (why: string | null): boolean => why === null || cutKind(why) === null
+  const failed = windows.filter(({ outcome }) => outcome === 'failed')
+  const own = failed.filter((one) => isOwn(one.reason))
+  // A stop, or a wait in vain, is no failure of the job: what is left has its turn by itself.
+  if (failed.length > 0 && own.length === 0) return []
   return [{
-    job: 'digest',
-    reason: reason ?? windows.find(({ outcome }) => outcome === 'failed')?.reason ?? null,
+    job: 'digest', reason: (isOwn(reason) ? reason : null) ?? own[0]?.reason ?? null,
   }]
 }
 

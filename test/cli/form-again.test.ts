@@ -48,7 +48,7 @@ t.test('after a No each question has its own answer under Enter, and only the ye
     'Slot: [none]', 'Name:', 'Name:', 'Wait: (Enter: keep 3 s) [3]',
     'Key (Enter keeps the stored one):', 'Save', 'Nothing was changed. [change an answer]',
     'Slot: [chat]', 'Name: [one]', 'Name: [two]', 'Wait: [5]',
-    'Key (Enter: what you typed before):', 'Save',
+    'Key (Enter: what you typed before; a blank: none of it):', 'Save',
   ])
 })
 
@@ -83,4 +83,16 @@ t.test('where nothing was answered but yes or no, or something else went wrong, 
     throw fail.rejected('form_number', 'No number.')
   }), { code: 'form_number' })
   t.strictSame(seen, ['Save', 'Name:'])
+})
+
+t.test('a secret that was typed before is taken by Enter, and let go by a blank', async (t) => {
+  const optional = async (asked: Prompter): Promise<string> => {
+    const key = await asked.secret('Key (Enter keeps the stored one):')
+    if (!(await asked.confirm('Save'))) throw declined()
+    return key
+  }
+  for (const [typed, key] of [['', 'wrong'], [' ', '']] as const) {
+    const { prompter } = personOf('wrong', 'n', '', typed, 'y')
+    t.equal(await untilAgreed(prompter, optional), key)
+  }
 })

@@ -527,8 +527,8 @@ t.test('timers show tells a job whose newest run failed, until it has run well',
   t.match((await run('show')).stdout, /^last run   scan: \S+, failed \(folder_missing\)$/m)
   await world.json(['shots', 'config', 'set', '--folder', elsewhere])
   t.strictSame(await shown(), [{ job: 'scan', reason: 'folder_missing' }], 'of the scan it tells')
-  await world.json(['shots', 'config', 'set', '--folder', folder])
   renameSync(elsewhere, folder)
+  await world.json(['shots', 'config', 'set', '--folder', folder])
   await world.json(['shots', 'scan'])
   t.strictSame(await shown(), [])
   t.notMatch((await run('show')).stdout, 'failed')
@@ -590,4 +590,16 @@ t.test('an interval of analysis that is no whole minute is rounded up: no cron k
     const analyze = lines.find((line) => line.includes("'analyze'"))
     t.equal(analyze?.startsWith(`${schedule} '`), true, analyze ?? 'no line')
   }
+})
+
+t.test('who installs lines of cron that start less than those of before is told what goes on', async (t) => {
+  const { run } = await here(t, false)
+  const goesOn = async (words: string): Promise<boolean> => {
+    const ran = await run(`install --yes ${words}`.trim())
+    t.equal(ran.status, 0, ran.stderr)
+    return ran.stderr.includes('Cron ends nothing that it started')
+  }
+  t.strictSame(
+    [await goesOn('--serve'), await goesOn('--serve'), await goesOn(''), await goesOn('')],
+    [false, false, true, false])
 })

@@ -217,6 +217,7 @@ for (const [name, { before, line, skipped }] of Object.entries(passes)) {
 t.test('S-184 settings that somebody saved in between are not closed without a stop', async (t) => {
   const world = await leavingPicture(t)
   const session = world.session()
+  for (const name of ['elsewhere', 'third']) mkdirSync(world.place.path(name))
   const ctx = betweenLookAndClaim(world, () =>
     set(world, '--folder', world.place.path('elsewhere')))
   await prepareNarrowing(world, { close: () => [], open: () => Promise.resolve() })

@@ -154,19 +154,25 @@ t.test('S-089 unknown, null and no confidence at all are a good answer', async (
 t.test('an analysis that cannot be written is lost, its charge is settled and the image is not sent again', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')
-  await take(world, 'a.png')
+  for (const name of ['a.png', 'b.png', 'c.png']) await take(world, name)
+  const asked = world.calls().length
   const ran = await world.run(['shots', 'analyze', '--json'], {
     at: noArtifactsAt(world, 'analyze'),
   })
-  t.equal(ran.status, 9, ran.stderr)
-  t.hasStrict(ran.json(), { failed: 1, analyzed: 0, items: [{ reason: 'result_not_stored' }] })
-  const { analysis_status, payload, analyzer } = rowOf(world, 'a.png')
+  t.hasStrict([ran.status, ran.error().code], [1, 'result_not_stored'], ran.stderr)
+  t.hasStrict(ran.json(), {
+    failed: 1, analyzed: 0, reason: 'result_not_stored', items: [{ reason: 'result_not_stored' }],
+  })
+  t.equal(world.calls().length, asked + 1, 'what is paid for behind it would be lost, too')
+  const lost = ['a.png', 'b.png', 'c.png'].find((name) =>
+    rowOf(world, name).analysis_status === 'failed') ?? ''
+  const { analysis_status, payload, analyzer } = rowOf(world, lost)
   t.strictSame([analysis_status, payload, analyzer.contact], ['failed', null, 'ended'])
   t.equal(analyzer.detail, 'The analysis could not be written; its charge stands.')
   const money = findReservation(world.view(), analyzer.operation_id ?? '')
   t.equal(money?.state, 'settled')
   t.ok((money?.charged_microusd ?? 0) > 0, 'what the reply told')
-  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 2 })
   const again = ['shots', 'reanalyze', '--failed', '--reason', 'provider_failure_retry', '--yes']
   t.hasStrict((await world.run([...again, '--json'])).json(), { analyzed: 1 })
   await healthy(t, world)

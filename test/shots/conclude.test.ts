@@ -198,11 +198,10 @@ t.test('a conclusion that cannot be written is lost and told as that, and its ch
   await world.analysed({ name: 'a.png', at: moment(4, 1) })
   const ran = await world.run(
     ['shots', 'report', '--json', '--since', moment(20), '--conclude'],
-    { at: noArtifactsAt(world, 'conclude') },
-  )
+    { at: noArtifactsAt(world, 'conclude') })
   t.equal(ran.status, 1)
   t.hasStrict(ran.error(), {
-    code: 'conclusion_not_adopted', reason: 'result_not_stored',
+    code: 'result_not_stored',
     message: 'The result could not be written and is lost; its charge stands.',
   })
   t.equal(checkLedger(t, world)?.unknown_microusd, 0)

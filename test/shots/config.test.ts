@@ -405,3 +405,12 @@ t.test('what was decided on settings of before is refused before anything is sto
   t.equal(stops, 1, 'what is decided on what stands stops it')
   store.close()
 })
+
+t.test('who types no word of a switch is never led to its opposite', async (t) => {
+  const world = await World.in(t).state().session().images()
+  for (const word of ['no', 'n', '0', 'o', 'false']) {
+    const ran = await world.run(['shots', 'setup', '--cloud-upload', word])
+    t.equal(ran.status, 3)
+    t.notMatch(ran.stderr, 'Did you mean', word)
+  }
+})

@@ -56,13 +56,18 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
 t.test('a digest that cannot be written is lost, its charge is settled and it is not bought again by itself', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
-  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  await world.analysed({ name: 'a.png', at: moment(3, 1) }, { name: 'b.png', at: moment(2, 1) })
   const ran = await world.run(['shots', 'digest', '--json'], { at: noArtifactsAt(world, 'digest') })
-  t.hasStrict(ran.json(), { failed: 1, windows: [{ reason: 'result_not_stored', episode: null }] })
+  t.hasStrict([ran.status, ran.error().code], [1, 'result_not_stored'])
+  t.hasStrict(ran.json(), {
+    failed: 1, reason: 'result_not_stored',
+    windows: [{ reason: 'result_not_stored', episode: null }],
+  })
   const { operation_id: id } = ran.json().windows[0]
   t.hasStrict(findReservation(world.view(), id), { state: 'settled' })
-  t.hasStrict((await world.digest()).json(), { failed: 0, not_repeated: 1 })
-  t.equal(world.asked().length, 1)
+  t.equal(world.asked().length, 1, 'the next one would be lost, too')
+  t.hasStrict((await world.digest()).json(), { failed: 0, written: 1, not_repeated: 1 })
+  t.equal(world.asked().length, 2)
   t.strictSame(verifyLedger(world.view()), [])
 })
 
@@ -81,6 +86,8 @@ t.test('a tick that is stopped, or waits in vain, tells what it did, and begins 
   t.hasStrict([unsent.status, unsent.error().code], [130, 'digest_cancelled'])
   t.hasStrict(unsent.json(), { status: 'degraded', reason: 'call_cancelled', failed: 1 })
   t.equal(unsent.error().details.operation_id, unsent.json().windows[0].operation_id)
+  const { waiting } = (await world.run(['status', '--json'])).json()
+  t.notOk(waiting.some(({ what }: { what: string }) => what === 'run'), 'it has not failed')
   const busy = await world.run(['shots', 'digest', '--json'], {
     at: (step) => {
       if (step === 'digest.reserved') throw fail.locked('lane_busy', 'Another request kept it.')

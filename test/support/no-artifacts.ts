@@ -3,19 +3,17 @@ import { join } from 'node:path'
 import type { Placed } from '../world/world.js'
 
 /**
- * What keeps a paid result from being sealed, while records still fit: the first time that an order
- * is at it, a file stands in the place of the artifacts. For `at` of a run in this process.
+ * What keeps paid results from being sealed, while records still fit and keys are read: whenever an
+ * order is at it, a file stands in the place of the artifacts. For `at` of a run in this process.
  */
 export const noArtifactsAt = (world: Pick<Placed, 'place'>, step: string) => {
   const artifacts = join(world.place.stateDir, 'artifacts')
-  let isDone = false
   return (at: string): void => {
-    if (at === `${step}.charge_known` && !isDone) {
+    if (at === `${step}.charge_known`) {
       renameSync(artifacts, `${artifacts}.away`)
       writeFileSync(artifacts, '')
     }
-    if (at === `${step}.sealed` && !isDone) {
-      isDone = true
+    if (at === `${step}.sealed`) {
       rmSync(artifacts)
       renameSync(`${artifacts}.away`, artifacts)
     }

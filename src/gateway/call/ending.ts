@@ -1,7 +1,8 @@
 import type { ErrorDetails, SallyportError } from '../../base/errors.js'
 import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.js'
 import type { CallOutcome } from '../receipt.js'
-import { resultNotStored, type CallResult } from './finish.js'
+import type { CallResult } from './finish.js'
+import { resultLost, resultNotStored } from './not-stored.js'
 
 const ends: Readonly<Record<CallOutcome, PaidEnd>> = {
   // A call that succeeded and made nothing gave no more than one that was refused.
@@ -23,21 +24,19 @@ const overBound = {
     + 'review.',
 } as const
 
-const notStored = {
-  kind: 'failed', text: 'The result could not be written and is lost; its charge stands.',
-} as const
-
 /** The error of a call that gave its caller nothing; the details name its operation. */
 export const callError = (
   names: Omit<PaidNames, 'biller'>, result: CallResult, details: ErrorDetails = {},
 ): SallyportError => {
   const { outcome, operationId, reason, errorKind, receipt } = result
+  if (reason === resultNotStored) {
+    return resultLost({ ...details, operation_id: operationId, outcome })
+  }
   const over = passesBound(result)
-  const told = over ? overBound : reason === resultNotStored ? notStored : null
-  const texts = told === null ? names.texts ?? {} : { ...names.texts, [ends[outcome]]: told.text }
+  const texts = over ? { ...names.texts, refused: overBound.text } : names.texts ?? {}
   return endingError({ biller: 'gateway', ...names, texts }, {
     end: ends[outcome], operationId, reason: reason ?? outcome,
-    kind: told?.kind ?? errorKind,
+    kind: over ? overBound.kind : errorKind,
     boundMicrousd: receipt.cost.bound_microusd,
     ...(over ? { next: `Run \`sallyport ledger review ${operationId}\`.` } : {}),
     details: { ...details, operation_id: operationId, outcome },

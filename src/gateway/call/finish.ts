@@ -21,9 +21,7 @@ import type { ReplyCost, ReplyVerdict } from './reply.js'
 import { addSpend, type SpendChange } from './spend.js'
 import { noteEnd } from '../usage/usage-rows.js'
 import { callAuthorityLost } from './authority.js'
-
-/** A result that could not be written: nothing else is wrong with it. */
-export const resultNotStored = 'result_not_stored'
+import { resultNotStored } from './not-stored.js'
 
 /** What came of the contact. */
 export type Contact = Outcome<ReplyVerdict>

@@ -2,12 +2,13 @@
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { resultLost, resultNotStored } from '../../gateway/call/not-stored.js'
 import { nextStepShape } from '../../base/error-shape.js'
 import { nextStepsOf } from '../../base/next-step.js'
 import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
-import { cutKind } from '../cut-short.js'
+import { boundChanged, cutKind } from '../cut-short.js'
 import { isRoomReason, roomNext, undisputed } from '../disputed.js'
 import { gateTextOf, type GateReason } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
@@ -39,12 +40,18 @@ export const analysisWork = (receipt: AnalysisReceipt): BatchWork => ({
   },
 })
 
+/** Why images that were named are not sent under what was said yes to. */
+const changedMeanwhile: ReadonlySet<string | null> = new Set([boundChanged, 'before_consent'])
+
 /**
  * What opens every closed gate, or what helps with the reason of this pass, or of the images that
  * it passed over; null for nothing.
  */
 export const nextOfPass = (receipt: AnalysisReceipt): string | null => {
   const { closed_gates: gates, reason } = receipt
+  if (receipt.reanalyze_reason !== null && changedMeanwhile.has(reason)) {
+    return 'The consent or the bound changed meanwhile: run it again.'
+  }
   const passedOver = receipt.passed_over_reasons.find((one) => one.reason !== unsettled)
   if (gates.length > 0 && (reason === null || gates.includes(reason))) {
     return openingHint(gates as readonly GateReason[])
@@ -80,6 +87,7 @@ const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
   if (reason !== null && cutKind(reason) === 'cancelled') {
     return fail.cancelled('analysis_cancelled', 'Stopped; what is left waits.', parts)
   }
+  if (reason === resultNotStored) return resultLost(analysisWork(receipt).counts)
   if (receipt.failed > 0 || receipt.receipt_id === null) {
     const make = receipt.receipt_id === null ? fail.locked : fail.remote
     return make('analysis_degraded', 'Not every image could be analysed.', parts)

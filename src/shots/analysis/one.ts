@@ -1,9 +1,10 @@
 /** One image from its row to its outcome; what ends the whole batch is told apart. */
 import { SallyportError } from '../../base/errors.js'
+import { resultNotStored } from '../../gateway/call/not-stored.js'
 import { captureReason, type CaptureReason } from '../captures/gate.js'
 import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { stopsPass } from '../cut-short.js'
+import { boundChanged, stopsPass } from '../cut-short.js'
 import { routeStatusOf } from '../gates.js'
 import { countingLock } from '../locked.js'
 import { pauseBehind } from '../paused.js'
@@ -70,6 +71,8 @@ const without = {
 const stopOf = (
   ctx: ShotsContext, { errorKind, reason, httpStatus, operationId }: Sent,
 ): string | null => {
+  // What is paid for behind it would be lost, too.
+  if (reason === resultNotStored) return reason
   if (httpStatus !== null) return pauseBehind(ctx, 'screenshot', operationId)?.reason ?? null
   return stopsPass(errorKind) ? reason ?? errorKind : null
 }
@@ -87,7 +90,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 
 /** Nothing was claimed, or its end could not be recorded: what kept it from being so. */
 const refused = async (
-  ctx: ShotsContext, row: Observation, error: unknown,
+  ctx: ShotsContext, row: Observation, error: unknown, agreed: Terms | null,
 ): Promise<OneEnd> => {
   if (!(error instanceof SallyportError)) throw error
   const { kind, code } = error
@@ -100,7 +103,9 @@ const refused = async (
     await blockRows(ctx, [row.observation_id], reason)
     return { ...without, outcome: 'blocked', reason, error }
   }
-  if (kind === 'conflict') return { ...without, outcome: 'skipped', reason, error }
+  // What was said yes to is dearer by now, for every image that is left.
+  const stop = agreed !== null && reason === boundChanged ? reason : null
+  if (kind === 'conflict') return { ...without, outcome: 'skipped', reason, stop, error }
   if (stopsPass(kind)) return { ...without, outcome: 'skipped', reason, stop: reason, error }
   throw error
 }
@@ -152,6 +157,6 @@ export const endImage = async (
     }
     return await sendOne({ ctx, row, image: verdict, reason, group, agreed, timeoutMs }, known)
   } catch (error) {
-    return refused(ctx, row, error)
+    return refused(ctx, row, error, agreed)
   }
 }

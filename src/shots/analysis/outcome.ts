@@ -1,7 +1,7 @@
 /** What an ended call makes of an observation; pure, so that the whole table can be tested. */
 import type { ErrorKind } from '../../base/errors.js'
 import { closedBySave } from '../../governance/stops/stop.js'
-import { resultNotStored } from '../../gateway/call/finish.js'
+import { resultNotStored } from '../../gateway/call/not-stored.js'
 import type { CallOutcome } from '../../gateway/receipt.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { Observation, PayloadRef } from '../observations/observation-rows.js'

@@ -251,9 +251,26 @@ export const planReanalysis = (
   }
 }
 
-/** Does what was planned and said yes to. */
-export const reanalyzePlanned = (
+/** Nothing is read for images of which none may go out. A gate that is closed tells itself. */
+const requireSameTerms = (ctx: ShotsContext, plan: ReanalyzePlan): void => {
+  const view = ctx.gov.store.read()
+  if (!routeStatusOf(ctx, view).ready) return
+  const { consentId, boundMicrousd } = termsOf(ctx, view)
+  if (consentId === plan.consentId && boundMicrousd <= plan.boundMicrousd) return
+  throw fail.conflict('reanalysis_changed', 'The consent or the bound changed behind the plan.', {
+    next: 'Nothing was sent. Run it again, and look at what it may cost.',
+  })
+}
+
+/**
+ * Does what was planned and said yes to. Throws `conflict` `reanalysis_changed` where another
+ * consent or a higher bound counts by now.
+ */
+export const reanalyzePlanned = async (
   ctx: ShotsContext, plan: ReanalyzePlan, reason: ReanalyzeReason,
-): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, {
-  reason, group: plan.group, agreed: plan, released: false,
-})
+): Promise<AnalysisReceipt> => {
+  requireSameTerms(ctx, plan)
+  return reanalyzeRows(ctx, plan.rows, {
+    reason, group: plan.group, agreed: plan, released: false,
+  })
+}

@@ -19,6 +19,7 @@ import {
   type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { boundChanged } from '../cut-short.js'
 import {
   closedSwitch, consentReaches, gateTextOf, imageBound, routeStatusOf, type GateReason,
   type RouteStatus,
@@ -225,7 +226,7 @@ export const admit = (
   const { ctx, reason } = attempt
   const { setup, consent, proof } = requireRoute(routeStatusOf(ctx, tx))
   if (consent.consent_id !== consentId) throw closedGate('before_consent')
-  if (imageBound(savedSettings(tx), setup) !== boundMicrousd) throw changed('bound_changed')
+  if (imageBound(savedSettings(tx), setup) !== boundMicrousd) throw changed(boundChanged)
   const row = requireClaimable(tx, attempt)
   if (reason === null && !consentReaches(consent, row)) throw closedGate('before_consent')
   requireLeaving(attempt, tx, consentId)

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { resultLost, resultNotStored } from '../../gateway/call/not-stored.js'
 import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { behindRow } from '../../base/page.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
@@ -52,6 +53,7 @@ const cutShort = (receipt: DigestReceipt): SallyportError | null => {
     return fail.blocked('digest_blocked', 'No further digest may be written now.', parts)
   }
   if (receipt.status !== 'degraded') return null
+  if (reason === resultNotStored) return resultLost(digestWork(receipt).counts)
   const cut = cutKind(reason)
   if (cut === 'cancelled') {
     const stopped = receipt.windows.find((one) => one.reason === reason)?.operation_id ?? null

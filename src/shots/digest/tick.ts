@@ -4,6 +4,7 @@
  */
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError, type ErrorKind } from '../../base/errors.js'
+import { resultNotStored } from '../../gateway/call/not-stored.js'
 import type { Pause } from '../../gateway/call/pause.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
@@ -113,7 +114,8 @@ const buy = async (
   const reason = result.reason ?? result.outcome
   return {
     result: resultOf(plan, refused ? 'blocked' : 'failed', { reason, ...money }),
-    stop: stopOf(result.errorKind, reason),
+    // What is paid for behind it would be lost, too.
+    stop: reason === resultNotStored ? reason : stopOf(result.errorKind, reason),
   }
 }
 

@@ -22,6 +22,8 @@ interface Ended {
 
 /** How long a program of the machine may take, milliseconds. */
 const answerMs = 20_000
+/** After so much of it a person is told why, milliseconds. */
+const slowMs = 2_000
 /** The same for one that stops units: it waits for what is under way, as their files say. */
 const stoppedMs = answerMs + stopSecondsMin * 1_000
 
@@ -93,7 +95,12 @@ export const findProgram = ({ env }: VerbDeps, name: string): string | null => {
 
 /** systemctl of the user's own manager. Throws `failed` `systemd_refused`. */
 export const systemctl = async (deps: VerbDeps, ...words: string[]): Promise<void> => {
+  const over = new AbortController()
+  const told = deps.clock.sleep(slowMs, over.signal).then(() =>
+    deps.note('What runs is told to end; that can take two minutes.'), () => undefined)
   const { status } = await ask(deps, 'systemctl', ['--user', ...words], '', stoppedMs)
+    .finally(() => over.abort())
+  await told
   if (status === 0) return
   throw fail.failed('systemd_refused', `systemctl --user ${words[0] ?? ''} did not succeed.`, {
     next: 'Look with `systemctl --user list-timers`, and take the units out with '

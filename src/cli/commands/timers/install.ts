@@ -5,7 +5,7 @@ import {
   noTimerStatus, timersInstall, schedulers, type Scheduler, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
 import { agentsOf, type Agent } from '../../../fabric/timers/agents.js'
-import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
+import { cronLines, cronLinesOf, withBlock } from '../../../fabric/timers/crontab.js'
 import {
   requirePlainPaths, stayingJobs, timerJobs, type TimerJob, type TimerPlace,
 } from '../../../fabric/timers/jobs.js'
@@ -23,7 +23,7 @@ import { readCrontab, writeCrontab } from './crontab-file.js'
 import { findProgram, hasSystemd, ownId, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { foundTimers } from './found-timers.js'
-import { dropLines, dropUnits, hasLines, timersText } from './timers.js'
+import { dropLines, dropUnits, hasLines, tellWhatStays, timersText } from './timers.js'
 import { agentFolder, agentTexts, logFolder, requireReadable } from './agent-files.js'
 import { dropAgents, installAgents } from './agents.js'
 import { tellOfStaying, tellWhatLacks } from './install-notes.js'
@@ -112,6 +112,7 @@ const withCron = async (
         = [await crontabWith(deps, id, lines), ownUnits(deps, id)]
       requireReadable(deps, id)
       if (written !== crontab) await writeCrontab(deps, written)
+      tellWhatStays(deps, cronLinesOf(id, crontab) ?? [], lines)
       await dropAgents(deps, id)
       await dropUnits(deps, units)
     },

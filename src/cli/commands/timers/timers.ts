@@ -154,7 +154,15 @@ export const dropLines = async (deps: VerbDeps, id: string): Promise<void> => {
   const crontab = await readCrontab(deps)
   if (crontab === null) return
   await writeCrontab(deps, withoutBlock(id, crontab))
-  if (cronLinesOf(id, crontab)?.some((one) => one.startsWith(scheduleOf(null))) !== true) return
+  tellWhatStays(deps, cronLinesOf(id, crontab) ?? [], [])
+}
+
+/** Where a line that starts what stays is not among those of now. */
+export const tellWhatStays = (
+  deps: VerbDeps, before: readonly string[], now: readonly string[],
+): void => {
+  const starts = before.filter((one) => one.startsWith(scheduleOf(null)))
+  if (starts.every((one) => now.includes(one))) return
   deps.note('Cron ends nothing that it started: a service or a daemon of a device goes on until '
     + 'you end its process. `sallyport status` names that of the service.')
 }

@@ -9,7 +9,7 @@ const indented = (text: string): string[] =>
 
 const placeText = ({ name, where, named, what, deleting }: DiskPlace): string => [
   `  ${name}: ${where}`,
-  ...(named === null ? [] : indented(`Elsewhere by: ${named}`)),
+  ...(named === null ? [] : indented(`Elsewhere by: ${named}.`)),
   ...indented(what), ...indented(deleting),
 ].join('\n')
 
