@@ -39,8 +39,8 @@ export const overview = async (deps: VerbDeps): Promise<string> => {
 
 // The list of a noun's verbs can be long: what it is for stands on a line of its own then.
 const leftColumns = 34
-/** What is before them and the continued lines of long ones. */
-const verbsColumns = 74
+/** Of long lists, with what is before them: terminals of 60 columns break none of them twice. */
+const verbsColumns = 54
 
 const verbsOf = ({ noun, verbs }: NounEntry): string => {
   const names = verbs.map(({ verb }) => verb)
