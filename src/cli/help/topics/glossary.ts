@@ -76,7 +76,7 @@ const entries: readonly Entry[] = [
   ['receipt', 'What is left of an operation, without its content.'],
   ['replica',
     'The state directory of a machine that shares its state: everything that it has followed. '
-    + 'What only reads reads from it.'],
+    + 'Commands that only read use it.'],
   ['revoke', 'Stops every route at once, or one connection or device.'],
   ['sandbox, rehearsal',
     'Providers that are played on this machine, with faults by name. They cost nothing and '
