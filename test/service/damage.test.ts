@@ -8,6 +8,7 @@ import { askPage, openPage } from '../support/service/paging.js'
 import { serving, takesNothingIn, type Got } from '../support/service/serving.js'
 import { flipBit, newestLog } from '../support/state/forge.js'
 import { t } from '../support/tests-in-slices.js'
+import { until } from '../support/until.js'
 import type { Placed } from '../world/world.js'
 import { World } from '../world/world.js'
 
@@ -32,6 +33,8 @@ t.test('no route but the stop of everything answers from a damaged state, neithe
   const token = await openPage(at)
   must(await world.run(['goal', 'add', 'water']))
   damage(world)
+  // A service that had read the record before it was hurt still knows what it said.
+  await until('the damage is seen', async () => (await at.ask('GET', '/api/status')).status === 500)
   const stop = 'POST /api/policy/revoke'
   let asked = 0
   for (const { method, path, body } of routes) {

@@ -1,5 +1,5 @@
 /** The screenshot source over HTTP: the checks of its rows, with a request in place of the verb. */
-import { readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
@@ -77,6 +77,7 @@ t.test('S-184 S-185 the folder is saved, a broad one and an unknown name are ref
   const { world, at } = await setup(t)
   const path = '/api/settings/screen-analysis'
   const other = world.place.path('other')
+  mkdirSync(other)
   must(await world.run(['shots', 'config', 'set', '--folder', world.folder]))
   for (const [body, status] of [
     [{ screenshot_folder: '' }, 400], [{ screenshot_folder: 7 }, 400],
