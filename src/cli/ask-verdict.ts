@@ -4,7 +4,8 @@ import type { Prompter } from './prompt.js'
 
 const undecided = 'not now'
 
-const declined = (): Error => fail.cancelled('declined', 'Declined; nothing was changed.')
+/** What a No ends with. */
+export const declined = (): Error => fail.cancelled('declined', 'Declined; nothing was changed.')
 
 /** A yes or no that starts unchecked; returns on yes. Throws `cancelled` `declined`. */
 export const requireYes = async (prompter: Prompter, question: string): Promise<void> => {

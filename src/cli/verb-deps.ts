@@ -4,6 +4,7 @@ import { toldText } from '../base/told.js'
 import { closingsDone } from '../state/place/closings.js'
 import type { Problem, Store } from '../state/types.js'
 import type { FoldersNamed } from '../fabric/names/look-up.js'
+import { requireYes } from './ask-verdict.js'
 import { carriedBy, placesOf, type Places } from './places.js'
 import type { CliDeps } from './deps.js'
 import { damageLine, refusedForDamage, type DamageRule } from './damage.js'
@@ -61,7 +62,8 @@ export const bindDeps = (
       isDialogue = true
       return notes.asking(await deps.prompter(deps.io, !globals.noColor))
     },
-    confirm: (question, flag) => requireYes(bound, question, flag),
+    confirm: async (question, flag) =>
+      requireYes(await bound.ask(`Give ${flag} to say yes.`), question),
     async openStore(mode = 'read') {
       const open = stores.get(mode) ?? loadStore(bound, mode).then(asked.opened, asked.unopened)
       stores.set(mode, open)
@@ -91,12 +93,6 @@ export const bindDeps = (
 const placesOnce = (decide: () => Places): (() => Places) => {
   let places: Places | undefined
   return () => (places ??= decide())
-}
-
-const requireYes = async (bound: VerbDeps, question: string, flag: string): Promise<void> => {
-  const prompter = await bound.ask(`Give ${flag} to say yes.`)
-  if (await prompter.confirm(question)) return
-  throw fail.cancelled('declined', 'Declined; nothing was changed.')
 }
 
 const nameOf = async (bound: VerbDeps): Promise<string | null> => {

@@ -347,6 +347,7 @@ esac`)
     for (const file of [asked, released]) rmSync(file ?? '', { force: true })
     const ran = await run(`${words} --json`, { clock })
     t.equal(ran.status, 0, ran.stderr)
+    t.equal(ran.stderr.split('What runs is told to end').length, 2, 'told once')
     t.ok(existsSync(asked ?? ''), words)
   }
   t.strictSame(readdirSync(host.units), [])

@@ -16,6 +16,7 @@ import {
 } from '../../form.js'
 import { readSecret } from '../../input.js'
 import type { Prompter } from '../../prompt.js'
+import { standingText, type FilledForm } from '../../set-up-form.js'
 import { flagWords, keyFileWord } from '../../typed.js'
 import { rehearsalOf, type Rehearsal } from '../sandbox/rehearsal.js'
 
@@ -142,18 +143,6 @@ export interface Form {
   readonly prompter: Prompter
 }
 
-/** What the form was filled in with, and the yes that it still needs. */
-interface FilledForm {
-  readonly block: SetupBlock
-  /** The line that says the same, without its consent. */
-  readonly typed: readonly string[]
-  /**
-   * Whoever saves agrees once, unchecked: to the statement, where the save needs a consent (A-072),
-   * and else to the change that was shown. Throws `cancelled`.
-   */
-  agree(): Promise<void>
-}
-
 const agreed = async ({ deps, provider, prompter }: Form, needs: boolean): Promise<void> => {
   if (!needs) return requireYes(prompter, 'Save this change')
   deps.note(`\n${alphaConsentStatement(provider).text}`)
@@ -174,12 +163,7 @@ const typedOf = (
   ...(keyWord === null ? [] : ['--api-key-file', keyWord]),
 ]
 
-/** What is enabled may be blocked all the same: by a revoke, or after a restore. */
-const standingText = (saved: AlphaShow['alpha_text']): string => {
-  if (saved?.enabled !== true) return 'The text capability is disabled.'
-  return saved.status === 'blocked' ? `The text capability sends nothing now. ${saved.reason ?? ''}`
-    : 'The text capability is enabled, and stays so; to end it: `sallyport alpha setup --disable`'
-}
+const notSaved = { enabled: false, status: 'disabled', reason: null } as const
 
 /**
  * The set-up as a form. It opens with the capability as it is saved, disabled where nothing is
@@ -191,7 +175,7 @@ export const fillForm = async (
   { deps, provider, prompter }: Form, gov: Gov, current: AlphaShow,
 ): Promise<FilledForm | null> => {
   const saved = current.alpha_text
-  deps.note(standingText(saved))
+  deps.note(standingText('The text capability', saved ?? notSaved, 'alpha setup'))
   const filled = await askNumbers({ deps, prompter, gov }, saved)
   const rehearsal = await rehearsalOf(deps, { provider })
   const isStored = saved?.key_present ?? false
@@ -213,13 +197,13 @@ export const fillForm = async (
   const block = { enabled, ...key, ...filled, plaintext_provider_egress_acknowledged: false }
   const needs = alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block))
   return {
-    block: {
+    document: {
       alpha_text: { ...block, plaintext_provider_egress_acknowledged: needs },
       expected_policy_revision: current.policy_revision,
     },
-    typed: typedOf(saved, {
+    typed: [typedOf(saved, {
       enables: enabled && (saved?.enabled !== true || isLapsed), keyWord, filled,
-    }),
+    })],
     agree: () => agreed({ deps, provider, prompter }, needs),
   }
 }

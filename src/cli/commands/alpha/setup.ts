@@ -11,10 +11,9 @@ import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { acknowledgeFlag, integerFlag, moneyFlag, renamed } from '../../flags.js'
 import { inFlags } from '../../field-flags.js'
-import { untilAgreed } from '../../form-again.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
-import { tellTyped } from '../../typed.js'
+import { saveByForm } from '../../set-up-form.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
@@ -117,16 +116,8 @@ const fillIn = async (
 ): Promise<Saved> => {
   const { gov } = opened
   const { provider } = deploymentProfile(gov.store)
-  const asked = await deps.ask('Give the flags, see `sallyport alpha setup --help`.')
-  return untilAgreed(asked, async (prompter) => {
-    const filled = await fillForm({ deps, provider, prompter }, gov, current)
-    if (filled === null) return {}
-    const saved = await saveListing(deps, opened, { value: filled.block, only: 'alpha_text' }, {
-      ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
-    })
-    tellTyped(deps, [filled.typed])
-    return saved
-  })
+  return saveByForm(deps, opened, { only: 'alpha_text', verb: 'alpha setup', voidAnswers },
+    (prompter) => fillForm({ deps, provider, prompter }, gov, current))
 }
 
 export const setup: VerbRecord<SetupOptions, AlphaShow> = {

@@ -4,9 +4,8 @@ import { closeForm, requestOfFields, type CloseForm } from '../../../codehost/cl
 import type { CodehostContext } from '../../../codehost/context.js'
 import { keptRequest } from '../../../codehost/closure/look.js'
 import type { ReadRequest } from '../../../codehost/jobs/closed/request.js'
-import { fail } from '../../../base/errors.js'
 import type { Gov, Session } from '../../../governance/context.js'
-import { requireYes } from '../../ask-verdict.js'
+import { declined, requireYes } from '../../ask-verdict.js'
 import { untilAgreed } from '../../form-again.js'
 import type { VerbDeps } from '../../verb.js'
 import type { Prompter } from '../../prompt.js'
@@ -28,8 +27,6 @@ const shown = (form: CloseForm): string => fieldLines([
   ['so', 'Closing frees the connection and resolves nothing: the job stays as it is and never '
     + 'runs again.'],
 ]).trimEnd()
-
-const declined = () => fail.cancelled('declined', 'Declined; nothing was changed.')
 
 const leave = 'leave it, and begin nothing'
 const again = 'send the kept request again, as it is'

@@ -3,9 +3,9 @@ import { issueConsent, prepareConsent, type PreparedConsent } from '../../../cod
 import { codehostConsent, type ConnectionDocument } from '../../../codehost/codehost-contract.js'
 import { actionTexts, codehostActions, codehostLimits } from '../../../codehost/constants.js'
 import { durationText } from '../../../base/duration.js'
-import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/find-connection.js'
 import type { Connection } from '../../../governance/connections/connection-rows.js'
+import { requireYes } from '../../ask-verdict.js'
 import { durationFlag, numberFlag, offered } from '../../flags.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
@@ -74,9 +74,9 @@ export const acknowledged = async (
   if (options.acknowledge !== true && prompter === null) return false
   for (const line of toldOfToken(prepared)) deps.note(line)
   deps.note(`\n${prepared.statement.text}`)
-  if (options.acknowledge === true) return true
-  if (await prompter?.confirm('I consent to these writes')) return true
-  throw fail.cancelled('declined', 'Declined; nothing was changed.')
+  const asked = options.acknowledge === true ? null : prompter
+  if (asked !== null) await requireYes(asked, 'I consent to these writes')
+  return true
 }
 
 export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {

@@ -20,18 +20,10 @@ import {
 } from '../../form.js'
 import { readSecret } from '../../input.js'
 import type { Prompter } from '../../prompt.js'
+import { standingText, type FilledForm } from '../../set-up-form.js'
 import { rehearsalOf, type Rehearsal } from '../sandbox/rehearsal.js'
-import { blockOf, changesOf, typedOf, type Draft, type GatewayDocument } from './setup-draft.js'
+import { blockOf, changesOf, typedOf, type Draft } from './setup-draft.js'
 import { askSlot, type SavedSlot } from './slot-form.js'
-
-/** What a form was filled in with, and the yes that it still needs. */
-interface FilledForm {
-  readonly document: GatewayDocument
-  /** The lines that say the same, without their consent. */
-  readonly typed: readonly (readonly string[])[]
-  /** Asks, unchecked. Throws `cancelled`. */
-  agree(): Promise<void>
-}
 
 interface Form {
   readonly deps: VerbDeps
@@ -200,12 +192,8 @@ const agreed = async (
   await requireYes(prompter, 'I acknowledge this cloud egress')
 }
 
-const standing = ({ current: { gateway } }: Form): string => {
-  if (gateway === null) return 'The gateway is not set up.'
-  if (!gateway.enabled) return 'The gateway is disabled.'
-  return gateway.status === 'blocked' ? `The gateway sends nothing now. ${gateway.reason ?? ''}`
-    : 'The gateway is enabled, and stays so; to end it: `sallyport gateway setup --disable`'
-}
+const standing = ({ current: { gateway } }: Form): string => (gateway === null
+  ? 'The gateway is not set up.' : standingText('The gateway', gateway, 'gateway setup'))
 
 /**
  * The set-up as a form. It asks only for what it would add or change: slots that are not chosen,

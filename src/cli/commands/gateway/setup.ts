@@ -16,11 +16,11 @@ import { policyHead } from '../../../governance/policy/head.js'
 import {
   acknowledgeFlag, choiceFlag, integerFlag, moneyFlag, offered, renamed,
 } from '../../flags.js'
+import { requireYes } from '../../ask-verdict.js'
 import { inFlags } from '../../field-flags.js'
-import { untilAgreed } from '../../form-again.js'
 import { readInput, readSecret } from '../../input.js'
 import { removeKey, removeKeyFlag, requireAlone } from '../../remove-key.js'
-import { tellTyped } from '../../typed.js'
+import { saveByForm } from '../../set-up-form.js'
 import type { VerbRecord, VerbDeps } from '../../verb.js'
 import { workFor } from '../../work.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
@@ -127,10 +127,7 @@ const acknowledged = async (
   if (statements.length === 0 || (asks && !deps.interactive)) return document
   for (const { text } of statements) deps.note(`\n${text}`)
   if (!asks) return document
-  const prompter = await deps.ask('Give --acknowledge.')
-  if (!(await prompter.confirm('I acknowledge this cloud egress'))) {
-    throw fail.cancelled('declined', 'Declined; nothing was changed.')
-  }
+  await requireYes(await deps.ask('Give --acknowledge.'), 'I acknowledge this cloud egress')
   return {
     gateway: { ...gateway, cloud_egress_acknowledged: true },
     expected_policy_revision: revision,
@@ -150,16 +147,8 @@ const fillIn = async (
   { voidAnswers }: GatewaySetupOptions, deps: VerbDeps, opened: Opened,
 ): Promise<Saved> => {
   const current = shown(opened)
-  const asked = await deps.ask('Give the flags, see `sallyport gateway setup --help`.')
-  return untilAgreed(asked, async (prompter) => {
-    const filled = await fillGatewayForm(deps, prompter, opened.gov, current)
-    if (filled === null) return {}
-    const saved = await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
-      ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
-    })
-    tellTyped(deps, filled.typed)
-    return saved
-  })
+  return saveByForm(deps, opened, { only: 'gateway', verb: 'gateway setup', voidAnswers },
+    (prompter) => fillGatewayForm(deps, prompter, opened.gov, current))
 }
 
 export const setup: VerbRecord<GatewaySetupOptions, GatewayShow> = {

@@ -22,10 +22,10 @@ interface Ended {
 
 /** How long a program of the machine may take, milliseconds. */
 const answerMs = 20_000
-/** After so much of it a person is told why, milliseconds. */
-const slowMs = 2_000
 /** The same for one that stops units: it waits for what is under way, as their files say. */
 const stoppedMs = answerMs + stopSecondsMin * 1_000
+/** After so much of that a person is told why, milliseconds. */
+const slowMs = 2_000
 
 /** A session of this program is none of theirs. */
 const envFor = (env: VerbDeps['env']): Record<string, string | undefined> => ({
@@ -95,8 +95,9 @@ export const findProgram = ({ env }: VerbDeps, name: string): string | null => {
 
 /** systemctl of the user's own manager. Throws `failed` `systemd_refused`. */
 export const systemctl = async (deps: VerbDeps, ...words: string[]): Promise<void> => {
+  const stops = words[0] === 'disable' || words[0] === 'restart'
   const over = new AbortController()
-  const told = deps.clock.sleep(slowMs, over.signal).then(() =>
+  const told = stops && deps.clock.sleep(slowMs, over.signal).then(() =>
     deps.note('What runs is told to end; that can take two minutes.'), () => undefined)
   const { status } = await ask(deps, 'systemctl', ['--user', ...words], '', stoppedMs)
     .finally(() => over.abort())
