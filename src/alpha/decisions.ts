@@ -85,7 +85,7 @@ const requireAdoption = (gov: Gov, provider: AlphaProvider, tx: Tx, task: Task):
     if (error.code !== 'ask_not_authorized') throw error
     throw fail.unauthorized(
       'answer_not_adoptable',
-      'The answer cannot be released: what the question was admitted under is not current.',
+      'The answer cannot be released: its session, goal or consent is not current.',
       {
         reason: error.reason ?? error.code, cause: error, details: { task_id: task.task_id },
         next: 'Nothing was decided. --reject drops the answer; the charge stands either way.',

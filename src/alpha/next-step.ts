@@ -152,7 +152,7 @@ const finishCharged = (
   const dropped = { ledger: 'settle', adopt: false, answer: 'drop', overrun } as const
   if (facts.cancelRequested) {
     const task = { state: 'cancelled', reason: 'cancelled_after_contact' } as const
-    return { ...dropped, task, errorKind: 'cancelled' }
+    return { ...dropped, task, errorKind: overrun ? 'blocked' : 'cancelled' }
   }
   if (facts.authorityLost !== null) {
     const task = { state: 'failed', reason: facts.authorityLost } as const

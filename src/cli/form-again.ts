@@ -31,7 +31,7 @@ const remembering = (prompter: Prompter, before: Answers, now: Map<string, strin
     secret: (message, problem) => noting(message, async (last) => {
       if (last === undefined) return prompter.secret(message, problem)
       const asked = message.replace(ofEnter, '')
-        .replace(/:$/, ' (Enter: what you typed before; a blank: none of it):')
+        .replace(/:$/, ' (Enter keeps what you typed; a space clears it):')
       const isBlank = (text: string): boolean => text.trim() === ''
       const given = await prompter.secret(asked, (text) =>
         (text === '' ? null : problem?.(isBlank(text) ? '' : text) ?? null))

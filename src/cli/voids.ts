@@ -10,7 +10,7 @@ import { sentBeforeLines } from './sent-before.js'
 
 /** The flag of the saving verbs and its help. */
 export const voidAnswersFlag = [
-  '--void-answers', 'go on though paid results that wait can then never be used',
+  '--void-answers', 'save even if waiting paid results can then never be used',
 ] as const
 
 const tell = (deps: VerbDeps, { purposes, tasks, operations }: SaveVoids): void => {

@@ -13,7 +13,7 @@ export const requireActions = (given: readonly string[]): readonly CodehostActio
     })
   }
   if (!given.every((one) => codehostActions.some((known) => known === one))) {
-    throw fail.rejected('action_unknown', 'There is no such action; nothing stands for several.', {
+    throw fail.rejected('action_unknown', 'There is no such action; each is named by itself.', {
       next: `Name them one by one: ${codehostActions.join(', ')}.`,
     })
   }

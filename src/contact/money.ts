@@ -37,8 +37,10 @@ export const endMoney = (
     return null
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
-    // Recovery has given the hold of an unsent request back already.
-    if (error.kind === 'conflict' && end.ledger === 'release') return null
+    // Recovery has given the hold of an unsent request back already; one that it took for sent
+    // stays a liability.
+    const isReleased = findReservation(tx, money.operationId)?.state === 'released'
+    if (error.kind === 'conflict' && end.ledger === 'release' && isReleased) return null
     if (error.kind === 'blocked' || error.kind === 'conflict') return error
     throw error
   }

@@ -221,6 +221,8 @@ interface RestoredFrom {
   readonly carries?: readonly ((tx: Tx, former: View) => void)[]
   /** Gates that each capability had closed in them. */
   readonly gates?: Readonly<Record<string, Carrier>>
+  /** What belongs to the same record. */
+  readonly also?: (tx: Tx, now: string) => void
   /** Name of the owner who restores; left out: whoever `init` made. */
   readonly restorer?: string | null
 }
@@ -274,6 +276,7 @@ export const settleRestored = (
     const carried = carryFormers(tx, now, from)
     endTasks(tx, now, from)
     const { gates, restorer, formers } = from
+    from.also?.(tx, now)
     const unvouched = closeAndCarry(tx, now, formers, { carriers: gates, restorer })
     const report = { ...carried, unvouched }
     appendAudit(tx, now, {

@@ -53,11 +53,11 @@ const captureKind: ExplainedKind = {
     const row = site.view.get(c.artifacts, id)
     if (row === undefined || !isOwn(site, row.owner)) return undefined
     return {
-      state: 'stored', text: 'It is stored, sealed, and was sent to nobody.',
+      state: 'stored', text: 'It is stored, sealed.',
       facts: { bytes: row.ref.bytes, mime: row.mime, sequence: row.sequence },
       related: idsOf(row.device_id),
       events: eventsOf([row.captured_at, 'captured'], [row.received_at, 'received']),
-      next: [`sallyport edge artifacts ${id} > capture`, `sallyport explain ${row.device_id}`],
+      next: [`sallyport edge artifacts ${id} --out capture`, `sallyport explain ${row.device_id}`],
     }
   },
 }

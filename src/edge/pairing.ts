@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalJson } from '../base/canonical.js'
 import { isoFromMs, msFromIso } from '../base/clock.js'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { requireSound } from '../governance/anchored.js'
 import { appendAudit } from '../governance/audit.js'
@@ -51,17 +51,28 @@ const isOpen = ({ issued_at, expires_at }: EdgeCode, now: string): boolean =>
 const codesIn = (view: View): readonly EdgeCode[] =>
   view.all(edgeCollections.codes).map(({ doc }) => doc)
 
+/** A code dies with the session that offered it. */
+const isUsable = (view: View, now: string) => (code: EdgeCode): boolean => {
+  try {
+    return isOpen(code, now) && requireRootRow(view, now, code.root).root.root_id === code.root
+  } catch (error) {
+    if (error instanceof SallyportError) return false
+    throw error
+  }
+}
+
 /** Codes that a device may still use, of every owner. */
 export const openCodes = (view: View, now: string): readonly EdgeCode[] =>
-  codesIn(view).filter((code) => isOpen(code, now))
+  codesIn(view).filter(isUsable(view, now))
 
 /** Removes codes that cannot be used any more; answers those that can. */
 const sweepCodes = (tx: Tx, now: string): readonly EdgeCode[] => {
   const codes = codesIn(tx)
-  for (const { code_id: id } of codes.filter((code) => !isOpen(code, now))) {
-    tx.remove(edgeCollections.codes, id)
+  const usable = codes.filter(isUsable(tx, now))
+  for (const code of codes) {
+    if (!usable.includes(code)) tx.remove(edgeCollections.codes, code.code_id)
   }
-  return openCodes(tx, now)
+  return usable
 }
 
 const requireRoom = (tx: Tx): void => {

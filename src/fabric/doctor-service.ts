@@ -63,13 +63,13 @@ const runs = (path: string): boolean => {
 }
 
 /** The recipe by which systemd would start it: nothing where there is none. */
-const recipeChecks = (folder: string, port: number): readonly Check[] => {
+const recipeChecks = (folder: string, port: number, home: string): readonly Check[] => {
   const socket = unitChecks(folder, 'sallyport.socket', 'socket',
     (unit) => socketProblem(unit, port), `In ${folder}, chmod 600: ListenStream=127.0.0.1:${port} `
     + `and ListenStream=[::1]:${port}, and no other one.`)
   const service = unitChecks(folder, 'sallyport.service', 'unit',
-    (unit) => serviceProblem(unit, runs), `In ${folder}, chmod 600: ExecStart=/PATH/TO/sallyport `
-    + 'serve, KillMode=mixed and TimeoutStopSec=150.')
+    (unit) => serviceProblem(unit, runs, home), `In ${folder}, chmod 600: ExecStart=`
+    + '/PATH/TO/sallyport serve, KillMode=mixed and TimeoutStopSec=150.')
   if (socket.length === 0 || service.length > 0) return [...socket, ...service]
   return [...socket, {
     name: 'service unit', result: 'problem', text: 'there is a socket and no sallyport.service',
@@ -115,7 +115,8 @@ export const serviceChecks = async (gov: Gov, process: NamesPlaces): Promise<rea
     { name: 'service port', result: 'ok', text: `${row.port}, kept for good`, next: null },
     ...publicCheck(row),
     certificateCheck(row.certificate, gov.clock.wallMs()),
-    ...(config === null ? [] : recipeChecks(join(config, 'systemd', 'user'), row.port)),
+    ...(config === null ? []
+      : recipeChecks(join(config, 'systemd', 'user'), row.port, process.home)),
     ...(isAbsolute(process.home) ? await agentChecks(libraryFolder(process, 'LaunchAgents')) : []),
   ]
 }

@@ -60,14 +60,21 @@ const secondsOf = (text: string): number | null => {
   return isWhole && parts.length > 0 && !Number.isNaN(sum) ? sum : null
 }
 
+/** A line of a unit in words, as systemd takes quotes apart; `%h` is the user's home. */
+const wordsOf = (command: string, home: string): readonly string[] =>
+  [...command.replace(/^[@:+!|-]+/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)]
+    .map(([, double, single, plain]) => (double ?? single ?? plain ?? '').replaceAll('%h', home))
+
 /**
  * What is wrong with a service; null: nothing. `runs` tells whether a program of this absolute path
  * can be run.
  */
-export const serviceProblem = (unit: Unit, runs: (path: string) => boolean): string | null => {
+export const serviceProblem = (
+  unit: Unit, runs: (path: string) => boolean, home: string,
+): string | null => {
   const [command, ...more] = unit.get(key('Service', 'ExecStart')) ?? []
-  const [program = '', ...words] = command?.replace(/^[@:+!|-]+/, '').split(/\s+/) ?? []
   if (command === undefined || more.length > 0) return 'has not exactly one ExecStart'
+  const [program = '', ...words] = wordsOf(command, home)
   if (!program.startsWith('/')) return 'names its program by no absolute path'
   if (!runs(program)) return 'names a program that cannot be run'
   if (!words.includes('serve')) return 'does not run `serve`'
@@ -75,6 +82,8 @@ export const serviceProblem = (unit: Unit, runs: (path: string) => boolean): str
     return 'has no KillMode=mixed: a stop would end what is still under way'
   }
   const stop = last(unit, 'Service', 'TimeoutStopSec') ?? last(unit, 'Service', 'TimeoutSec')
-  return (secondsOf(stop ?? '') ?? 0) < stopSecondsMin
+  // systemd takes 0 for no limit.
+  const seconds = stop === '0' ? Infinity : secondsOf(stop ?? '') ?? 0
+  return seconds < stopSecondsMin
     ? `gives a stop less than ${stopSecondsMin} seconds (TimeoutStopSec)` : null
 }

@@ -66,9 +66,15 @@ const sentOutcomes: readonly unknown[] = [
   'charge_unknown', 'overrun', 'reply_rejected', 'authority_lost',
 ]
 
+/** Sent, and nobody could record how it ended: its bound is held. */
+const isUnrecorded = ({ reason }: SallyportError): boolean => reason === 'outcome_not_recorded'
+
+const isSent = (error: SallyportError): boolean =>
+  isUnrecorded(error) || sentOutcomes.includes(error.details['outcome'])
+
 /** Ends of what was sent whose money waits for a person. */
-const isDue = ({ kind, details }: SallyportError): boolean =>
-  kind === 'blocked' && sentOutcomes.includes(details['outcome'])
+const isDue = (error: SallyportError): boolean =>
+  isUnrecorded(error) || (error.kind === 'blocked' && isSent(error))
 
 /** Money that waits for a person first; else what was made of all, and why the rest was not. */
 const canaryFailure = (entries: readonly CanaryEntry[]): SallyportError | null => {
@@ -78,7 +84,7 @@ const canaryFailure = (entries: readonly CanaryEntry[]): SallyportError | null =
   const made = entries.filter((one) => one.ok && one.made)
   return partialOf(gravest(errors), {
     done: made.length,
-    sent: errors.filter(({ details }) => sentOutcomes.includes(details['outcome'])).length,
+    sent: errors.filter(isSent).length,
     counts: {
       made: made.length, failed: errors.length,
       cost_microusd: entries.reduce((sum, one) =>

@@ -63,7 +63,7 @@ const requireLongEnough = (
   if (denials.length === 0) return
   throw denied(denials, {
     code: 'gateway_slot_not_ready', message: `The slot ${slot} may not be proved now.`,
-    next: 'Your session ends before the reply could be there. Run `sallyport login`, then repeat.',
+    next: 'Your session would end before the reply. Run `sallyport login`, then repeat.',
     details: { slot },
   })
 }

@@ -85,7 +85,7 @@ export const auditShow = contract({
     },
   }),
   failure: (link) => verifies(link) ? null : fail.damaged(
-    'audit_chain_broken', 'The audit does not hold round this row: rows were altered or lost.',
+    'audit_chain_broken', 'The audit is broken at this row: rows were altered or lost.',
     { next: 'Run `sallyport state check`.', details: { number: link.row.number } },
   ),
 })

@@ -15,7 +15,9 @@ import { findTask, putTask } from './board/place.js'
 import type { Carrier } from './carrier.js'
 import { carryConnections } from './connections/carry.js'
 import { carryEndedDevices, endEveryDevice } from './devices.js'
+import { enabledAgain } from './enable.js'
 import { putDefaultGoal } from './goals.js'
+import { endAgreementsOf } from './policy/consents.js'
 import {
   defaultPrincipal, disabledForGood, isDisabledForGood, listPrincipals,
 } from './principals.js'
@@ -73,6 +75,15 @@ const keepSomebody = (tx: Tx, now: string, formers: readonly FormerState[]): voi
   }
 }
 
+/** One who waits since an earlier restore restores as well: whoever was not named then. */
+const enableNamed = (tx: Tx, name: string | null): void => {
+  const waits = listPrincipals(tx).find((one) =>
+    one.name === name && one.disabled_at !== null && !isDisabledForGood(one))
+  if (waits === undefined) return
+  tx.put(collections.principals, waits.principal_id, enabledAgain(waits))
+  endAgreementsOf(tx, waits.principal_id)
+}
+
 /** Who restores: the owner of this name, else the one whom `init` made, else the oldest. */
 const restorerOf = (view: View, name: string | null): Principal | undefined => {
   const able = enabled(view)
@@ -83,6 +94,7 @@ const restorerOf = (view: View, name: string | null): Principal | undefined => {
 
 /** Nobody but the one who restores may log in until somebody who may names them. */
 const disableOthers = (tx: Tx, now: string, name: string | null): readonly string[] => {
+  enableNamed(tx, name)
   if (enabled(tx).length === 0) return []
   const restorer = restorerOf(tx, name)
   const others = enabled(tx).filter((one) => one !== restorer)

@@ -12,7 +12,8 @@ import { findByNameOrId, isDisabledForGood } from './principals.js'
 import { collections, type Principal } from './rows.js'
 import { requireRootRow } from './session/live.js'
 
-const enabledAgain = ({ disabled_by_restore: _, ...row }: Principal): Principal =>
+/** The row of an owner who may log in again. */
+export const enabledAgain = ({ disabled_by_restore: _, ...row }: Principal): Principal =>
   ({ ...row, disabled_at: null })
 
 /**

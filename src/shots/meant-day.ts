@@ -41,7 +41,7 @@ export const meantDay = (
   const meant = words[asked] ?? asked
   const from = startOfDay(zone, meant)
   if (from === null) {
-    throw fail.rejected('day_invalid', 'The day is none of the calendar.', {
+    throw fail.rejected('day_invalid', 'There is no such day in the calendar.', {
       next: 'Give a day such as 2026-11-20, today or yesterday.',
     })
   }

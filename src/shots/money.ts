@@ -38,7 +38,8 @@ export const maySent = (
   one: CallMoney & { readonly cost_microusd: number | null, readonly reason: string | null },
 ): boolean => one.cost_microusd !== null || one.due !== null || one.reason === notRecorded
 
-const notRecorded = 'outcome_not_recorded'
+/** Reason of what was sent and whose end could not be recorded. */
+export const notRecorded = 'outcome_not_recorded'
 
 /** What all calls of a receipt hold together, micro-USD. */
 export const heldOf = (calls: readonly DueFacts[]): number =>

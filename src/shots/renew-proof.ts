@@ -15,7 +15,7 @@ import { consentTo, gatewayFacts, proofPurposeNow } from '../gateway/readiness.j
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { routeStatusOf } from './gates.js'
-import { dueFactsOf } from './money.js'
+import { dueFactsOf, notRecorded } from './money.js'
 import type { ProofRenewal } from './receipts/renewal.js'
 import { renewsProof, savedSettings } from './source/settings.js'
 import { isTextRouteOpen } from './texts/readiness.js'
@@ -68,6 +68,18 @@ const renew = async (
   }
 }
 
+/** It was sent, whatever kept its end from being recorded, and its bound stays held. */
+const unrecorded = (
+  ctx: ShotsContext, slot: RenewedSlot, { details }: SallyportError,
+): ProofRenewal => {
+  const { operation_id: id } = details
+  const operationId = typeof id === 'string' ? id : null
+  return {
+    ...ending(slot, 'failed', notRecorded), operation_id: operationId,
+    ...dueFactsOf(ctx.gov.store.read(), operationId),
+  }
+}
+
 /**
  * Renews the proof of a slot where it is due; null where it is not, or nobody's consent carries it.
  * What keeps it from being made is told and changes nothing: while the old one is current images
@@ -86,7 +98,9 @@ export const renewProofIfDue = async (
   try {
     return await renew(ctx, slot, purpose, consent.principal)
   } catch (error) {
-    if (!(error instanceof SallyportError) || isPassing(error)) throw error
+    if (!(error instanceof SallyportError)) throw error
+    if (error.reason === notRecorded) return unrecorded(ctx, slot, error)
+    if (isPassing(error)) throw error
     if (error.code === 'proof_not_due') return null
     return ending(slot, 'not_sent', error.reason ?? error.code)
   }

@@ -94,7 +94,7 @@ const bytesAUnit = 3
 
 /** `damaged` `replica_forked`: a record of a place that does not go on from what is known here. */
 export const replicaForked = (): Error =>
-  fail.damaged('replica_forked', 'What the place holds does not continue what is known here.', {
+  fail.damaged('replica_forked', 'The records at the server do not continue those known here.', {
     next: 'Nothing was written or sent. `sallyport doctor` tells which place it is; a machine that '
       + 'went on with another history joins anew.',
   })

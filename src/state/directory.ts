@@ -52,7 +52,7 @@ const isReplicated = (store: Store): store is Replicated => store.keptIn === 'pl
 
 /** The refusal of what is for a directory alone. */
 export const stateElsewhere = (next: string): Error =>
-  fail.rejected('state_elsewhere', 'This state is kept at a place that machines share.', { next })
+  fail.rejected('state_elsewhere', 'This state is kept at a server that machines share.', { next })
 
 /** The directory behind a store. `rejected` `state_elsewhere` where the truth lies elsewhere. */
 export const directoryOf = (

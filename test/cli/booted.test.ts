@@ -47,6 +47,7 @@ if (minutes > 0) {
     t.ok((all.get('scan')?.failed ?? 0) > 0, 'a scan without its folder fails')
     t.match(life.scanTold, /folder is not there/, 'the journal says why')
     t.ok(life.mails > 0, 'and it is mailed')
+    t.ok(life.failedTold.includes('scan'), 'timers show asks systemd and tells it')
     for (const name of ['sallyport-edge.service', 'sallyport-shots.service']) {
       t.equal(all.get(name)?.again, 1, `${name} was started anew once it was killed`)
     }

@@ -57,7 +57,7 @@ t.test('a No at the end of `alpha setup` loses no answer: Enter takes each of th
   const key = 'MARK-typed-once-0123456789'
   const through = (keyed: string): readonly Step[] => [
     { at: 'Longest wait', keys: enter }, { at: 'Ceiling of all', keys: enter },
-    { at: 'Hold for one question', keys: enter }, { at: 'API key', keys: `${keyed}${enter}` },
+    { at: 'Bound for one question', keys: enter }, { at: 'API key', keys: `${keyed}${enter}` },
     { at: 'Enable the capability now', keys: `y${enter}` },
   ]
   const first = [{ at: 'Longest answer', keys: `${down}${enter}` }, ...through(key)]
@@ -150,10 +150,10 @@ t.test('`shots setup` judges the folder as its field is left, and saves what was
     { at: 'Have images analysed', keys: `y${enter}` },
     { at: 'Let whole images leave', keys: `y${enter}` },
     { at: 'Refuse fallbacks', keys: `y${enter}` },
-    { at: 'Spend of a rolling day', keys: `${down}${enter}` },
-    { at: 'Requests of a rolling day', keys: enter },
-    { at: 'Hold for one image', keys: enter },
-    { at: 'Of a region that goes on changing', keys: enter },
+    { at: 'Spend in any 24 hours', keys: `${down}${enter}` },
+    { at: 'Requests in any 24 hours', keys: enter },
+    { at: 'Bound for one image', keys: enter },
+    { at: 'While a region keeps changing', keys: enter },
     { at: 'Let jobs renew', keys: enter },
     { at: 'Save this change', keys: `y${enter}` },
   ])
@@ -223,10 +223,10 @@ t.test('`shots setup` does not save over what changed while the person was think
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   const { status, shown } = await converse(t, world, 'shots setup', [
     { at: 'Screenshot folder', keys: enter },
-    { at: 'Spend of a rolling day', keys: `${down}${enter}` },
-    { at: 'Requests of a rolling day', keys: enter },
-    { at: 'Hold for one image', keys: enter },
-    { at: 'Of a region that goes on changing', keys: enter },
+    { at: 'Spend in any 24 hours', keys: `${down}${enter}` },
+    { at: 'Requests in any 24 hours', keys: enter },
+    { at: 'Bound for one image', keys: enter },
+    { at: 'While a region keeps changing', keys: enter },
     { at: 'Let jobs renew', keys: enter },
     {
       at: 'Save this change', keys: `y${enter}`,

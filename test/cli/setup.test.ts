@@ -74,7 +74,7 @@ t.test('what is asked on a terminal of 60 columns is broken between words', { sk
     { at: 'Purposes to consent to', keys: interrupt },
   ])
   for (const text of [
-    'Hold for one request of report:', 'digits, dots, dashes, one slash at most.',
+    'Bound for one request of report:', 'digits, dots, dashes, one slash at most.',
     ...Object.values(purposeContents).slice(1, 3),
   ]) t.match(form, text)
 })
@@ -110,7 +110,7 @@ const toSession: readonly Step[] = [
 
 const alphaSteps: readonly Step[] = [
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
-  enterAt('Ceiling of all routes'), enterAt('Hold for one question:'),
+  enterAt('Ceiling of all routes'), enterAt('Bound for one question:'),
   { at: 'API key (', keys: `MARK-provider-key-0123456789${enter}` },
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
 ]
@@ -135,9 +135,9 @@ const shotsSteps = (folder: string): readonly Step[] => [
   yes('Set up screenshots'), { at: 'Screenshots lie in', keys: `${down}${enter}` },
   { at: 'Screenshot folder', keys: `${folder}${enter}` },
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
-  enterAt('Spend of a rolling day'), enterAt('Requests of a rolling day'),
-  enterAt('Hold for one image'),
-  { at: 'Of a region that goes on changing', keys: `${down}${enter}` },
+  enterAt('Spend in any 24 hours'), enterAt('Requests in any 24 hours'),
+  enterAt('Bound for one image'),
+  { at: 'While a region keeps changing', keys: `${down}${enter}` },
   yes('Let jobs renew'), yes('Save this change'),
 ]
 

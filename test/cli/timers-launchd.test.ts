@@ -89,6 +89,23 @@ t.test('what is to stay is an agent that is kept alive, until it is stopped', as
   t.strictSame(host.left(), [])
 })
 
+t.test('what is to stay and ended well is told as stopped, with the line that starts it', async (t) => {
+  const { host, run } = await here(t)
+  const self = { uid: 1000, program: ['/bin/true'] }
+  const made = await run('install --yes --serve --json', { self })
+  t.equal(made.status, 0, made.stderr)
+  t.strictSame(jobsOf(made.json()), [['scan', 'waiting'], ['serve', 'waiting']], 'before it ran')
+  for (const { label } of made.json().agents as readonly Loose[]) {
+    t.equal(host.launchctl(['kickstart', `gui/1000/${label}`]).status, 0)
+  }
+  t.strictSame(jobsOf((await run('show --json')).json()),
+    [['scan', 'waiting'], ['serve', 'stopped']])
+  t.match((await run('show')).stdout,
+    /^ +to start it: launchctl kickstart "gui\/\$\(id -u\)\/local\.sallyport\.\w{8}\.serve"$/m)
+  const less = await run('install --yes --json', { self })
+  t.match(less.stderr, /These earlier ones are stopped and removed:\n\S+\.serve\.plist\n/)
+})
+
 t.test('each job runs from its agent, fails where it fails, is told so, and runs again', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway().images()
   const { host, run } = at(world.place)
@@ -239,7 +256,8 @@ t.test('what launchd refuses is told with the way on, and what runs on is not fo
     t.match(await refused('install --yes', `bootstrap=${status}`), 'sallyport timers remove')
     t.equal(readdirSync(host.agents).length, 1, 'the file stays')
   }
-  t.match((await run('show')).stdout, /^job +scan: not loaded: sallyport timers install$/m)
+  t.match((await run('show')).stdout,
+    /^job +scan: not loaded\n +to start it: launchctl bootstrap "gui.\$\(id -u\)" \S+\.plist'?$/m)
   const [name = ''] = readdirSync(host.agents)
   const label = name.replace('.plist', '')
   host.disable(label)

@@ -18,7 +18,7 @@ import { codeOf } from '../support/refused.js'
 import { signalled } from '../support/signalled.js'
 import { until } from '../support/until.js'
 import { t } from '../support/tests-in-slices.js'
-import type { RunOptions } from '../world/place.js'
+import type { Loose, RunOptions } from '../world/place.js'
 import { World } from '../world/world.js'
 
 const here = async (t: Parameters<typeof World.in>[0], systemd: boolean) => {
@@ -195,7 +195,9 @@ t.test('lines of a crontab that were altered by hand are told before anything ch
 t.test('settings that ask for no job make no timers, only what is to stay', async (t) => {
   const { host, run, world } = await here(t, true)
   await world.json(['shots', 'config', 'set', '--ingest-enabled', 'off'])
-  t.equal((await run('install --yes --json')).error().code, 'timers_idle')
+  const idle = (await run('install --yes --json')).error()
+  t.equal(idle.code, 'timers_idle')
+  t.match(JSON.stringify(idle), 'sallyport timers remove', 'what was installed before goes on')
   const made = await run('install --yes --serve --json')
   t.equal(made.status, 0, made.stderr)
   t.strictSame(readdirSync(host.units).map((one) => one.split('-').at(-1)), ['serve.service'])
@@ -514,6 +516,73 @@ t.test('status and timers show tell the newest run of each job', async (t) => {
   t.ok(idle > scan, 'a look that found nothing new')
   t.equal((await run('show --json')).json().last_runs.scan, idle)
   t.equal((await world.json(['status'])).last_runs.scan, idle)
+})
+
+t.test('timers are those of the state however it is reached, and the plan names what goes', async (t) => {
+  const { host, run, world } = await here(t, true)
+  const link = join(world.place.dir, 'a link')
+  symlinkSync(world.place.stateDir, link)
+  const through = (...words: string[]) =>
+    world.run(['timers', ...words, '--state-dir', link], host.options)
+  const made = await through('install', '--yes', '--serve', '--json')
+  t.equal(made.status, 0, made.stderr)
+  t.notMatch(made.stderr, 'earlier ones')
+  t.strictSame((await run('show --json')).json().entries, made.json().entries)
+  const less = await run('install --yes --json')
+  t.match(less.stderr, /^These earlier ones are stopped and removed:\n\S+-serve\.service$/m)
+  t.equal((await through('remove')).status, 0)
+  t.strictSame(readdirSync(host.units), [])
+})
+
+/** A manager that tells these blocks of every unit it is asked about, in place of `ID`. */
+const telling = (blocks: Readonly<Record<string, string>>): string => `case "$*" in
+*' show '*) for unit in "$@"; do case $unit in
+${Object.entries(blocks).map(([end, block]) =>
+    `*${end}) printf 'Id=%s\\n${block.replaceAll(' ', '\\n')}\\n\\n' "$unit" ;;`).join('\n')}
+esac; done ;;
+esac`
+
+t.test('timers show tells how each job stands with systemd, and leads on from what failed', async (t) => {
+  const { host, run } = await here(t, true)
+  must(await run('install --yes --serve --edge --check-age 2h --json'))
+  const units = async () => Object.fromEntries(
+    ((await run('show --json')).json().units as readonly Loose[])
+      .map(({ job, state, last_exit, last_signal }) => [job, [state, last_exit, last_signal]]))
+  t.strictSame(await units(), {
+    scan: ['unknown', null, null], age: ['unknown', null, null],
+    serve: ['unknown', null, null], edge: ['unknown', null, null],
+  }, 'a manager that tells nothing')
+  host.program('systemctl', telling({
+    'scan.timer': 'ActiveState=active', 'age.timer': 'ActiveState=inactive',
+    'scan.service': 'ActiveState=failed SubState=failed ExecMainCode=1 ExecMainStatus=5',
+    'age.service': 'ActiveState=failed SubState=failed ExecMainCode=2 ExecMainStatus=9',
+    'serve.service': 'ActiveState=failed SubState=failed ExecMainCode=1 ExecMainStatus=10',
+    'edge.service': 'ActiveState=activating SubState=auto-restart ExecMainCode=3 ExecMainStatus=6',
+  }))
+  t.strictSame(await units(), {
+    scan: ['waiting', 5, null], age: ['stopped', null, 9],
+    serve: ['failed', 10, null], edge: ['waiting', null, 6],
+  })
+  const { stdout } = await run('show')
+  t.match(stdout, /^job {8}serve: failed, and is not started anew, last exit 10$/m)
+  t.match(stdout, /^ +journalctl --user -u sallyport-[0-9a-f]{8}-serve\.service$/m)
+  for (const unit of ['serve.service', 'age.timer']) {
+    t.match(stdout.replaceAll(/\s+/g, ' '),
+      new RegExp(`to start it: systemctl --user start sallyport-[0-9a-f]{8}-${unit}`))
+  }
+  t.match(stdout, /^job {8}edge: waiting, ended by signal 6$/m)
+  host.program('systemctl', telling({
+    'scan.timer': 'ActiveState=active', 'age.timer': 'ActiveState=active',
+    'scan.service': 'ActiveState=activating SubState=start ExecMainCode=0 ExecMainStatus=0',
+    'age.service': 'ActiveState=inactive SubState=dead ExecMainCode=1 ExecMainStatus=0',
+    'serve.service': 'ActiveState=active SubState=running ExecMainCode=0 ExecMainStatus=0',
+    'edge.service': 'ActiveState=inactive SubState=dead ExecMainCode=1 ExecMainStatus=0',
+  }))
+  t.strictSame(await units(), {
+    scan: ['running', null, null], age: ['waiting', 0, null],
+    serve: ['running', null, null], edge: ['stopped', 0, null],
+  })
+  t.notMatch((await run('show')).stdout, 'journalctl')
 })
 
 t.test('timers show tells a job whose newest run failed, until it has run well', async (t) => {

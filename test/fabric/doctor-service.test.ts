@@ -85,11 +85,14 @@ t.test('a socket recipe fits on loopback alone, on the one port of both families
 })
 
 t.test('a service recipe names one program by its whole path and leaves a stop its time', async (t) => {
-  const wrongIn = (text: string) => serviceProblem(unitOf(text), (path) => path === '/bin/x')
+  const wrongIn = (text: string) =>
+    serviceProblem(unitOf(text), (path) => path === '/bin/x', '/')
   const good = service('/bin/x')
   for (const text of [
     good, good.replace('150', '2min 30s'), good.replace('150', 'infinity'),
     good.replace('serve', 'serve \\\n  --page'), good.replace('/bin/x', '-/bin/x'),
+    good.replace('150', '0'), good.replace('/bin/x', '"/bin/x"'),
+    good.replace('/bin/x', '%hbin/x'), good.replace('/bin/x', "'/bin/x'"),
     good.replace('TimeoutStopSec', 'TimeoutSec'), `${good}KillMode=control-group\nKillMode=mixed\n`,
   ]) t.equal(wrongIn(text), null, text)
   for (const [from, to, why] of [
@@ -107,5 +110,5 @@ t.test('the recipe that the documentation gives is one that doctor finds nothing
   const block = (name: string): string =>
     new RegExp(`\\n\`\`\`\\n# ${name}\\n([^]*?)\`\`\`\\n`).exec(text)?.[1] ?? ''
   t.equal(socketProblem(unitOf(block('sallyport.socket')), 8443), null)
-  t.equal(serviceProblem(unitOf(block('sallyport.service')), () => true), null)
+  t.equal(serviceProblem(unitOf(block('sallyport.service')), () => true, '/'), null)
 })

@@ -162,7 +162,7 @@ t.test('A-085 the form of questions does not ask for a ceiling that the gateway 
     }),
   })
   t.notOk(asked.some((question) => /Ceiling/.test(question)), asked.join('\n'))
-  t.ok(asked.some((question) => /Hold for one question/.test(question)))
+  t.ok(asked.some((question) => /Bound for one question/.test(question)))
   t.match(ran.stderr, 'ceiling of all routes together is $3.00')
   t.match(ran.stderr, /sallyport gateway setup\s+--spend-ceiling USD/)
 })

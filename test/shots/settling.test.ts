@@ -1,4 +1,4 @@
-/** Of a region that goes on changing one image in so many seconds is sent, the last one. */
+/** While a region keeps changing one image in so many seconds is sent, the last one. */
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isoFromMs, systemClock } from '../../src/base/clock.js'

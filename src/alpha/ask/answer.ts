@@ -88,6 +88,11 @@ export const errorOfTask = (
     const parts = { reason: task.blocked?.reason ?? 'blocked', ...reviewOf(task, access) }
     return told(task, endOf(task), parts, {})
   }
+  if (task.state === 'cancelled' && ended.kind === 'blocked') {
+    return told(task, 'overrun', {
+      reason, next: `Run \`sallyport ledger review ${task.operation_id}\`.`,
+    }, {})
+  }
   if (task.state === 'cancelled') {
     return fail.cancelled('ask_cancelled', 'The ask was cancelled; no answer was kept.', {
       reason, details: detailsOf(task),

@@ -117,7 +117,7 @@ export const commands: CommandTable = [
     'accept-server': () => import('./state/accept-server.js'),
     destroy: () => import('./state/destroy.js'),
   }),
-  noun('timers', 'scan, analysis and digests on timers of systemd or cron', {
+  noun('timers', 'scan, analysis and digests on timers of systemd, launchd or cron', {
     install: () => import('./timers/install.js'),
     remove: () => import('./timers/timers.js'),
     show: () => import('./timers/timers.js'),

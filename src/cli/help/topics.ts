@@ -40,16 +40,16 @@ Screenshots (each comes before what is saved; an empty one counts as absent):
   SVC_SCREENSHOT_FOLDER                          the image folder, an absolute
                                                  path
   SCREENSHOT_FOLDER_INGEST_ENABLED               the ingest job (enabled)
-  SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN          minutes between its ticks (1)
-  SCREENSHOT_FOLDER_INGEST_LIMIT                 new files of one tick (100)
+  SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN          minutes between its turns (1)
+  SCREENSHOT_FOLDER_INGEST_LIMIT                 new files of one turn (100)
   SCREENSHOT_FOLDER_ANALYSIS_LIMIT               images of one analysis (20)
-  SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY         images of one scheduled tick
+  SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY         images of one scheduled turn
                                                  (2)
-  SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS    between ticks of the analysis
+  SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS    between turns of the analysis
                                                  job (60)
   SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS longest wait for one image (45)
   SCREENSHOT_OBSERVATION_DIGEST_ENABLED          the digest job (true)
-  SCREENSHOT_OBSERVATION_DIGEST_INTERVAL_MIN     minutes between its ticks (15)
+  SCREENSHOT_OBSERVATION_DIGEST_INTERVAL_MIN     minutes between its turns (15)
   SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN       length of a window, minutes
                                                  (30)
   SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS        longest digest, Unicode code

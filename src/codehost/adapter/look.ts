@@ -205,7 +205,7 @@ export const lookAtRepository = async (
   const { repository: { fullName } } = kept
   if (fullName === connection.repository) return { ...kept, bound, policyFence }
   throw fail.remote(
-    'repository_name_differs', 'The code host writes the name of this repository otherwise.', {
+    'repository_name_differs', 'The code host spells the name of this repository differently.', {
       next: 'Save it as the host writes it: `sallyport codehost connect --connection '
         + `${connectionId} --repo ${fullName} --expected-revision ${connection.revision}\`.`,
     },

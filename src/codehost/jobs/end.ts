@@ -12,7 +12,7 @@ import type { CodehostContext } from '../context.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { getJob, givenUp, isCancelAsked, putJob } from './change.js'
 import { askedOf, type Claimed, type Ran } from './claim.js'
-import { ledgerOf } from './ledger.js'
+import { ledgerOf, noteInterrupted } from './ledger.js'
 import type { ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
 import type { Job } from './job-rows.js'
@@ -130,9 +130,15 @@ const openReason = (post: Seen['post']): string => {
 
 /** Writes the end of a run that proved nothing to be whole. */
 export const endUnproven = (tx: Tx, now: string, run: Running<Claimed>, seen: Seen): Ran => {
-  const job = getJob(tx, run.claimed.jobId)
+  const { jobId } = run.claimed
+  const job = getJob(tx, jobId)
   const ending: Ending = { tx, now, run, job, seen }
   const { post, unsent } = seen
+  // What a mark came to could not be recorded: no proof stands that nothing left.
+  if (ledgerOf(tx, jobId).effects.some(({ standing }) => standing === 'contacted')) {
+    noteInterrupted(tx, now, job)
+    return endOpen(ending)
+  }
   const isUnsent = post === null || post.kind === 'unsent' || unsent !== null
   // A run begins only where all that was contacted is known to be made.
   if (isUnsent && (job.contacted === 0 || job.plan.effects === 1)) return endNothingSent(ending)

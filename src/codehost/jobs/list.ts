@@ -5,7 +5,7 @@ import type { Gov, Session } from '../../governance/context.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
 import type { StandingConnection } from '../../governance/connections/find-connection.js'
-import { requireOwnJob } from './change.js'
+import { isUnread, requireOwnJob } from './change.js'
 import { jobHistories, type JobHistoryName } from './histories.js'
 import {
   jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState, jobsByState,
@@ -65,6 +65,11 @@ export const openJobCount = (view: View, state: JobState): number =>
   rowsUnder(view, jobCollection, jobsByState, { under: [state] })
     .filter(({ doc }) => doc.closed === null
       && (doc.reserved || state === 'unknown_external_effect')).length
+
+/** How many jobs may have been sent, as nobody can read any more: records of them are lost. */
+export const unreadJobCount = (view: View): number =>
+  rowsUnder(view, jobCollection, jobsByState, { under: ['blocked'] })
+    .filter(({ doc }) => doc.closed === null && isUnread(doc)).length
 
 /** A history of a job as it is counted, with canonical JSON of each entry, oldest first. */
 const historyOf = (view: View, jobId: string, name: JobHistoryName) => {

@@ -43,8 +43,8 @@ export const closeCapacityLine = (job: Job, revision: Revision): string => [
   ...(job.contacted > 0 && isLost(job) ? [numberFlag(job)] : []),
 ].join(' ')
 
-const lostText = 'No reply told the number that the host gave it; nothing is searched for and '
-  + 'nothing sent again. Look on the host whether it is there'
+const lostText = 'The reply with its number was lost; nothing is searched for or sent again. '
+  + 'Look for it on the host'
 
 /** Where a closure can read by a number that a person found, the connection is not lost. */
 const lostWay = (job: Job, revision: Revision): NextStep =>

@@ -53,7 +53,7 @@ export const requireOutlives = (gov: Gov, view: View, job: Job): void => {
   const { neededMs, consentLeftMs, sessionLeftMs } = time
   const leftMs = Math.min(consentLeftMs, sessionLeftMs)
   throw fail.unauthorized(
-    'codehost_too_short', 'The consent or the session would end before this job can.', {
+    'codehost_too_short', 'The consent or the session would end before this job.', {
       reason: consentLeftMs <= sessionLeftMs ? 'consent' : 'session',
       next: endedHint(gov, view, job, 'Consent anew for long enough, then prepare it again.'),
       details: {

@@ -111,8 +111,8 @@ const goalOf = (view: View, session: Session, goalId: string | undefined) => {
 const requireTold = (author: Job['author'], mark: string | undefined): void => {
   if (mark !== undefined || (author ?? null) !== null) return
   throw fail.rejected(
-    'mark_required', 'The host does not tell whose this token is: what a job makes with it could '
-      + 'not be told from what is like it.', { next: 'Prepare it with `--mark`.' },
+    'mark_required', 'The host does not say whose this token is, so a lookalike could pass for '
+      + 'what this job makes.', { next: 'Prepare it with `--mark`.' },
   )
 }
 

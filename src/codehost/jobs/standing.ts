@@ -43,7 +43,7 @@ const endOf = (request: StandingRequest, nowMs: number, consentEnds: string): st
   const untilMs = msFromIso(request.until)
   const most = Math.min(nowMs + codehostLimits.grantMsMax, msFromIso(consentEnds))
   if (Number.isFinite(untilMs) && untilMs > nowMs && untilMs <= most) return request.until
-  throw fail.rejected('standing_until', 'It ends later than now, and no later than its consent.', {
+  throw fail.rejected('standing_until', 'It must end after now, and not after its consent.', {
     details: { latest: isoFromMs(most) },
   })
 }

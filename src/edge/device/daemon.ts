@@ -206,7 +206,7 @@ class Daemon {
   async #heed(
     entry: Entry, reaction: Reaction & { readonly sequence?: number },
   ): Promise<null | Failed> {
-    if (reaction.kind === 'retry') return { reason: reaction.reason, entry }
+    if (reaction.kind === 'retry') return this.#later(entry, reaction)
     if (reaction.kind === 'ended') throw this.#end(reaction.status)
     this.#failures = 0
     if (reaction.kind === 'renumber') return this.#renumber(entry)
@@ -221,6 +221,17 @@ class Daemon {
     // Where it cannot be told now, it is when nothing waits any more.
     await this.#tellEvictions()
     return null
+  }
+
+  /** A service that answers is told what left unsent: captures that it takes may never come. */
+  async #later(
+    entry: Entry, { reason, sequence }: { reason: string; sequence?: number },
+  ): Promise<Failed> {
+    const isAnswer = sequence !== undefined
+    // A request that it knows it would have found: it has none of this one.
+    if (isAnswer && reason === 'edge_store_full') this.#numbers.mark(false)
+    if (isAnswer) await this.#tellEvictions()
+    return { reason, entry }
   }
 
   /** How many captures left unsent, where the service was not told; null once it knows. */

@@ -67,7 +67,9 @@ export const redeem = async (
   }
   const client = createPinnedClient({ ...deps, origin, pin })
   const reply = await client.request(request).catch(unredeemed)
-  const next = 'Run `sallyport edge pair` again on the side of the service: a code works once.'
+  const next = errorCodeOf(reply) === 'edge_devices_full'
+    ? 'Have a pairing ended there (`sallyport edge revoke DEVICE`), then use this line again.'
+    : 'Run `sallyport edge pair` again on the side of the service: a code works once.'
   const paired = reply.status === 201 ? read(pairedShape, reply) : null
   if (paired !== null) return paired
   if (reply.status >= 400 && reply.status < 500) {

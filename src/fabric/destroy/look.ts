@@ -1,5 +1,5 @@
 /** What a destruction would take, and what it would leave. Changes no byte. */
-import { openJobCount } from '../../codehost/jobs/list.js'
+import { openJobCount, unreadJobCount } from '../../codehost/jobs/list.js'
 import type { Registry } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { ledgerStatus } from '../../governance/ledger/find-reservation.js'
@@ -25,7 +25,8 @@ const rowsIn = (view: View, spec: CollectionSpec<unknown>): number => {
 export const openSum = (view: View): OpenSum => {
   const { ledger, open: { reserved, contacted, unknown } } = ledgerStatus(view)
   return {
-    reserved, contacted, unknown, effects: openJobCount(view, 'unknown_external_effect'),
+    reserved, contacted, unknown,
+    effects: openJobCount(view, 'unknown_external_effect') + unreadJobCount(view),
     microusd: ledger === null ? 0 : ledger.held_microusd + ledger.unknown_microusd,
   }
 }

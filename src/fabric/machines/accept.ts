@@ -20,13 +20,19 @@ const verb = 'state accept-server'
  * for: so it is as if the state had been put back from a copy without its last records (revoked,
  * sessions ended, the whole ceiling held until a person has seen the bill).
  */
-const settleLost = (
-  gov: Gov, { principal }: Operator, gone: readonly string[], registry: Registry,
-): Promise<unknown> =>
-  rulesOf(gov, registry).then((rules) => settleRestored(gov, {
-    ...rules, formers: gone.map((machine) => goneRecords(`machine-${machine}`)),
-    restorer: principal.name,
-  }))
+const settleLost = async (
+  gov: Gov, { principal, root }: Operator, gone: readonly string[], registry: Registry,
+): Promise<unknown> => settleRestored(gov, {
+  ...await rulesOf(gov, registry),
+  formers: gone.map((machine) => goneRecords(`machine-${machine}`)),
+  restorer: principal.name,
+  // A server that is put back once more may have lost that it was. Said sooner, anybody would
+  // retire it by that, and who was cut off here would find nothing left to settle.
+  also: (tx, now) => {
+    const by = { principal: principal.principal_id, root }
+    for (const subject of gone) appendAudit(tx, now, { what: machineRetiredRow, ...by, subject })
+  },
+})
 
 const rulesOf = async (gov: Gov, registry: Registry) => ({
   rules: await recoveryRules(gov.store, registry),
@@ -34,27 +40,22 @@ const rulesOf = async (gov: Gov, registry: Registry) => ({
   gates: await gateRules(registry),
 })
 
-/** What a server was accepted with, and the ids of machines that are retired by it. */
+/** What a server was accepted with. */
 interface Done {
   readonly gaveBack: number
   readonly without: readonly string[]
-  readonly gone: readonly string[]
 }
 
-const record = (gov: Gov, operator: Operator, { gaveBack, without, gone }: Done): Promise<void> =>
+const record = (gov: Gov, operator: Operator, { gaveBack, without }: Done): Promise<void> =>
   gov.store.transact(verb, (tx) => {
     const now = nowIso(gov)
     requireOperator(tx, now, operator)
     tx.mark()
-    const by = { principal: operator.principal.principal_id, root: operator.root }
     appendAudit(tx, now, {
-      what: 'state.server_accepted', ...by, subject: null,
+      what: 'state.server_accepted', subject: null,
+      principal: operator.principal.principal_id, root: operator.root,
       facts: { gave_back: gaveBack, without: without.join(', ') },
     })
-    // A server that is put back once more may have lost that it was.
-    for (const machine of gone) {
-      appendAudit(tx, now, { what: machineRetiredRow, ...by, subject: machine })
-    }
   })
 
 /**
@@ -71,12 +72,12 @@ export const acceptMachineServer = async (
     stop: () => store.stops.put(
       newStop(gov.clock, { kind: 'all', target: null }, { principal, root, verb })),
     settle: async (gaveBack, gone) => {
-      await record(gov, operator, { gaveBack, without, gone })
+      await record(gov, operator, { gaveBack, without })
       await settleLost(gov, operator, gone, registry)
     },
   })
   if (accepted?.without.length === 0) {
-    await record(gov, operator, { gaveBack: accepted.gave_back, without: [], gone: [] })
+    await record(gov, operator, { gaveBack: accepted.gave_back, without: [] })
   }
   return accepted
 }

@@ -8,6 +8,7 @@ import { handOver, isHandedOver } from '../../governance/machine-bound.js'
 import { requireRootRow } from '../../governance/session/live.js'
 import { firstMachine } from '../../state/first-machine.js'
 import { requireNotBehind } from '../../state/place/behind.js'
+import { machineIsThisOne } from '../../state/place/errors.js'
 import type { LeftUnderWay, MachineRow } from '../../state/place/place.js'
 import type { View } from '../../state/types.js'
 import { listMachines, sharedOf } from './shared.js'
@@ -32,9 +33,7 @@ export const machineToRetire = async (gov: Gov, name: string): Promise<Retiring>
     })
   }
   if (row.machine !== here) return { row, here }
-  throw fail.rejected('machine_is_this_one', 'A machine is not retired from itself.', {
-    next: 'Retire it from another one; `sallyport state unshare` takes the state back here.',
-  })
+  throw machineIsThisOne()
 }
 
 /**

@@ -51,7 +51,7 @@ export const statePrune = contract({
   }),
   output: shape,
   failure: ({ left_at_place: left }) => (left === null ? null : fail.partial(
-    'files_left_at_place', 'Sealed files whose rows are gone may still lie at the place.', {
+    'files_left_at_place', 'Sealed files whose rows are gone may still lie at the server.', {
       reason: left.why, details: { files: left.files },
       next: 'Run the same line again once the place answers: it removes what no row names.',
     })),

@@ -112,7 +112,7 @@ export const checkReceipt = (file: Uint8Array, pem: Uint8Array): CheckedReceipt 
   const key = publicKey(pem)
   const payload = openEnvelope(key, shaped(envelopeShape, file, 'no_envelope'))
   if (payload === null) {
-    throw fail.rejected('receipt_not_signed', 'No signature of this receipt is of this key.', {
+    throw fail.rejected('receipt_not_signed', 'No signature of this receipt is by this key.', {
       next: 'Ask whoever gave you the receipt which key it is of, and for the file unchanged.',
     })
   }

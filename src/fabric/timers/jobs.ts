@@ -6,6 +6,9 @@ import type { ShotSettings } from '../../shots/source/settings.js'
 /** Names of the jobs; the last two stay. */
 export const timerNames = ['scan', 'analyze', 'digest', 'age', 'serve', 'edge'] as const
 
+/** Whether that is what stays, and no job of a timer. */
+export const isStaying = (name: TimerJob['name']): boolean => name === 'serve' || name === 'edge'
+
 /** One job of a timer, or what stays. */
 export interface TimerJob {
   readonly name: (typeof timerNames)[number]
@@ -84,7 +87,8 @@ export const timerJobs = (
   ].filter((job) => job !== false)
   if (jobs.length > 0) return jobs
   throw fail.blocked('timers_idle', 'The settings ask for no job that a timer could run.', {
-    next: 'Look at them with `sallyport shots show`.',
+    next: 'Earlier timers go on; `sallyport timers remove` takes them out. `sallyport shots show` '
+      + 'prints the settings.',
   })
 }
 

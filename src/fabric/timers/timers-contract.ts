@@ -23,9 +23,10 @@ const timersShape = v.strictObject({
     job: v.picklist(timerNames),
     /**
      * `not_loaded`: its file is there and launchd does not run it. `no_session`: nobody is logged
-     * in at the screen; launchd loads it then.
+     * in at the screen; launchd loads it then. `stopped`: what is to stay ended well, and is not
+     * started anew.
      */
-    state: v.picklist(['waiting', 'running', 'not_loaded', 'no_session', 'unknown']),
+    state: v.picklist(['waiting', 'running', 'stopped', 'not_loaded', 'no_session', 'unknown']),
     /** Runs since it was loaded; null where launchd does not tell. */
     runs: v.nullable(count),
     /** Exit status of the last run; null before the first, and where a signal ended it. */
@@ -33,6 +34,21 @@ const timersShape = v.strictObject({
     last_signal: v.nullable(count),
     /** Where it tells what failed. */
     log: text,
+  })),
+  /** How the jobs stand with systemd; empty with any other. */
+  units: v.array(v.strictObject({
+    unit: text,
+    /** The unit by which somebody starts it. */
+    starts: text,
+    job: v.picklist(timerNames),
+    /**
+     * `waiting`: for its time, or to be started anew. `failed`: nothing starts it anew.
+     * `stopped`: somebody stopped it, or it ended well.
+     */
+    state: v.picklist(['waiting', 'running', 'failed', 'stopped', 'unknown']),
+    /** Null before the first run since systemd began, while it runs, and where the other is not. */
+    last_exit: v.nullable(count),
+    last_signal: v.nullable(count),
   })),
   /** Whether user units go on while nobody is logged in; null where that is not known. */
   lingering: v.nullable(v.boolean()),

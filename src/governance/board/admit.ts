@@ -92,7 +92,7 @@ export const findIdempotent = (
 
 const resultPruned = () =>
   fail.notFound(
-    'result_pruned', 'This very request was made before; what it came to has been pruned since.',
+    'result_pruned', 'This request was made before; its result has been pruned since.',
     { next: 'It is never sent again under this key. Leave the key out to ask anew.' },
   )
 
@@ -101,8 +101,8 @@ const keySpent = () =>
     'idempotency_key_spent',
     'This key may have been used in a state that was replaced; what it made is not known here.',
     {
-      next: 'It may have been sent: look first where it would be, and at what it may have cost, '
-        + 'with `sallyport ledger reservations`. Leave the key out to ask anew; '
+      next: 'It may have been sent. First look for it there, and for its cost in '
+        + '`sallyport ledger reservations`. Leave the key out to ask anew; '
         + '`sallyport state keys` lists such ranges of keys, and releases one.',
     },
   )

@@ -71,20 +71,6 @@ const policyOf = (gov: Gov, { row }: StopRecord): PolicyRevision | null => {
   return typeof revision === 'number' ? policyAt(gov.store.read(), revision) ?? null : null
 }
 
-/** That nobody can look at what was leaving takes nothing from the stop; both are told. */
-const reach = async (stop: Stop, watched: FenceWatch): Promise<Reached> => {
-  try {
-    return await reachStopped([stop], watched)
-  } catch (error) {
-    if (!(error instanceof SallyportError)) throw error
-    const { kind, code, details, next, message } = error
-    throw new SallyportError({
-      kind, code, details, cause: error, ...(next === null ? {} : { next }),
-      message: `The stop is in force; what was leaving before it cannot be looked at. ${message}`,
-    })
-  }
-}
-
 /** Opening the state may take long: what was leaving may have ended when it is looked at. */
 const stopAll = async (order: RevokeOrder, watched: FenceWatch): Promise<Revoked> => {
   const { boards, clock, by } = order
@@ -97,12 +83,12 @@ const stopAll = async (order: RevokeOrder, watched: FenceWatch): Promise<Revoked
       throw gov
     }
     if (unwritten !== null) throw unwritten
-    const reached = await reach(stop, watched)
+    const reached = await reachStopped([stop], watched)
     requireInReach(boards, gov, order.isShared === true)
     return { stop, policy: null, why: gov, reached }
   }
   if (unwritten !== null) await recordOnly(gov, stop)
-  const reached = await reach(stop, watched)
+  const reached = await reachStopped([stop], watched)
   const recorded = await recordStop(gov, stop)
   requireInReach(boards, recorded.why, order.isShared === true)
   return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }

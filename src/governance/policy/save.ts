@@ -202,7 +202,7 @@ const requireUndamagedPolicy = (gov: Gov, view: View): void => {
   const { block } = policyStatus(gov.store, view)
   if (block !== 'witness_mismatch' && block !== 'store_behind_anchor') return
   throw fail.blocked(
-    block, 'The policy record of this state directory is not vouched for; nothing was saved.',
+    block, 'The policy record of this state cannot be trusted; nothing was saved.',
     { next: 'Run `sallyport state check`.', reason: block },
   )
 }

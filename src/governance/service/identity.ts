@@ -110,7 +110,7 @@ const put = (
   row: ServiceRow,
 ): string | null => {
   if (JSON.stringify(findService(gov.store, tx)) !== JSON.stringify(before)) {
-    throw fail.conflict('service_changed', 'Another start of the service was sooner.', {
+    throw fail.conflict('service_changed', 'Another service was started first.', {
       next: 'Start it again.',
     })
   }

@@ -12,7 +12,7 @@ import type { Gov, Session } from '../context.js'
 import { collections, type RecordedStop } from '../rows.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
 import type { FenceWatch, Holds } from '../../state/holds/holds.js'
-import { requireInReach } from './in-reach.js'
+import { requireInReach, requireSeen } from './in-reach.js'
 import { recordStops } from './record.js'
 import { covers, type Aim, type Party } from './stop.js'
 
@@ -35,13 +35,27 @@ export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
 const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts): Party =>
   ({ ...rest, principal: principal ?? undefined })
 
-/** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
-export const reachStopped = (
+/**
+ * Finds what is on its way of everything that the stops cover, or was when `watched` began. That
+ * nobody can look takes nothing from the stops; both are told.
+ */
+export const reachStopped = async (
   stops: readonly Aim[], watched: FenceWatch,
-): Promise<Reached> => watched.reach((facts) => {
-  const party = partyOfFence(facts)
-  return stops.some((stop) => covers(stop, party))
-}, stopTimes.fenceWaitMs)
+): Promise<Reached> => {
+  try {
+    return await watched.reach((facts) => {
+      const party = partyOfFence(facts)
+      return stops.some((stop) => covers(stop, party))
+    }, stopTimes.fenceWaitMs)
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    const { kind, code, details, next, message } = error
+    throw new SallyportError({
+      kind, code, details, cause: error, ...(next === null ? {} : { next }),
+      message: `The stop is in force; what was leaving before it cannot be looked at. ${message}`,
+    })
+  }
+}
 
 /**
  * Puts stops into force by `put`, and finds what was on its way of everything that they cover. Of
@@ -92,15 +106,19 @@ export const recordStop = async (gov: Gov, { id, by: { verb } }: Stop): Promise<
 }
 
 /** The one sentence for a process that holds its fence and does not answer; null: ended before. */
-export const underWayError = (facts: FenceFacts, stop: Stop | null): SallyportError => {
-  const { pid, task, operation } = facts
+export const underWayError = (
+  facts: Reached['underWay'][number], stop: Stop | null,
+): SallyportError => {
+  const { pid, task, operation, elsewhere } = facts
   const what = task === null ? `operation ${operation}` : `task ${task}`
-  const who = pid === 0 ? `A process (${what})` : `process ${pid} (${what})`
+  const who = elsewhere === true ? `a process of another machine (${what})`
+    : pid === 0 ? `a process (${what})` : `process ${pid} (${what})`
   return fail.locked(
     'contact_under_way',
     `Stopped for every other request; ${who} does not answer and may still send when it wakes.`,
     {
-      next: `${pid === 0 ? 'Kill that process' : `Kill ${pid}`}, then run this again.`,
+      next: `${pid === 0 ? 'Kill that process' : `Kill ${pid}`}, then run this again.${
+        elsewhere === true ? ' A machine that is gone: `sallyport machine retire NAME`.' : ''}`,
       details: {
         ...(stop === null ? {} : { stop_id: stop.id }), operation_id: operation,
         ...(task === null ? {} : { task_id: task }),
@@ -170,6 +188,7 @@ export const stopNow = async (
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
   const { stops, machine } = gov.store
   if (machine !== null) requireInReach([stops], recorded.why, true)
+  requireSeen(reached)
   const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stop)
   if (recorded.row?.outcome === 'refused') {

@@ -1,5 +1,6 @@
 /** A stop that was not recorded is in force for those alone who look where it lies. */
 import { fail, type SallyportError } from '../../base/errors.js'
+import type { Reached } from '../../state/holds/fence.js'
 import type { StopBoard } from '../../state/stop-board.js'
 
 const ofOtherFolder = (why: SallyportError): SallyportError =>
@@ -36,4 +37,17 @@ export const requireInReach = (
   if (boards.some((board) => board.isInReach())) return
   if (isShared) throw ofThisMachine(why)
   if (why !== null) throw ofOtherFolder(why)
+}
+
+/**
+ * Throws `locked` `stop_out_of_reach` where nobody could look at what other machines were sending
+ * when it was put, also where it was recorded since.
+ */
+export const requireSeen = ({ unseen }: Pick<Reached, 'unseen'>): void => {
+  if (unseen !== true) return
+  throw fail.locked(
+    'stop_out_of_reach',
+    'It is in force. What other machines were sending before it could not be looked at.',
+    { next: 'Run it again when the server answers: it looks again.' },
+  )
 }

@@ -14,6 +14,7 @@ import type { Guard } from '../../state/holds/guard.js'
 import { collections } from '../rows.js'
 import { newStop, putAndReach, recordStop, underWayError } from './act.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
+import { requireSeen } from './in-reach.js'
 import { putSpent } from './record.js'
 import type { SaveAim } from './stop.js'
 
@@ -79,8 +80,9 @@ const refuse = async (gov: Gov, guards: readonly Guard[], [stop]: readonly Stop[
 
 /**
  * Saves by `save`, which has to call `spend` in its record, once what it closes is stopped. Throws
- * what `save` and the disk do, and `locked` `contact_under_way` where it is saved and a process
- * that may still send, also through what was closed before, does not answer.
+ * what `save` and the disk do, and where it is saved `locked` `contact_under_way`, where a process
+ * that may still send, also through what was closed before, does not answer, and
+ * `stop_out_of_reach`, where nobody could look at what other machines were sending.
  */
 export const closeBySave = async <T>(
   gov: Gov, { aims, closed = [], by }: SaveClose, save: (spend: Spend) => Promise<T>,
@@ -88,13 +90,12 @@ export const closeBySave = async <T>(
   const stops = aims.map((aim) => newStop(gov.clock, aim, by))
   const guards: Guard[] = []
   let narrowed: RestrictiveSave<T>
-  let silent: FenceFacts | undefined
+  let reached: Reached
   try {
-    const reached = stops.length === 0
+    reached = stops.length === 0
       ? await reachClosed(gov, closed) : await putAll(gov, stops, guards)
     if (stops.length > 0) await gov.observer.at('save.stopped')
     narrowed = { saved: await save(spendIn(gov, stops)), sent: reached.sent }
-    silent = reached.underWay[0]
     if (!removeSpent(gov, stops)) await refuse(gov, guards, stops)
   } catch (error) {
     await refuse(gov, guards, stops)
@@ -102,6 +103,8 @@ export const closeBySave = async <T>(
   } finally {
     for (const guard of guards) guard.release()
   }
+  requireSeen(reached)
+  const [silent] = reached.underWay
   if (silent !== undefined) throw underWayError(silent, stops[0] ?? null)
   return narrowed
 }

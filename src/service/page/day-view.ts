@@ -154,6 +154,9 @@ const show = (day: ShownDay): void => {
   showCourse()
 }
 
+/** Asks anew for the day that is shown: it was read when it was opened. */
+export const showDayAnew = (): Promise<void> => showDay(shown?.day ?? null)
+
 /** Asks for a day and shows it; null: the newest there is. */
 export const showDay = async (day: string | null): Promise<void> => {
   asked += 1

@@ -8,7 +8,7 @@ import { act, actsSoFar, whenEnded } from './acting.js'
 import { ask, ended, isGood, isOpen, keepToken, messageOf, wordsOf, type Answer } from './asking.js'
 import type { pageOpen } from './page-contract.js'
 import type { Control, Dialog, Form, Part } from './browser.js'
-import { beginDay, hideDay, showDay } from './day-view.js'
+import { beginDay, hideDay, showDay, showDayAnew } from './day-view.js'
 import { at, browser, fill, make, onSubmit, say, terms } from './parts.js'
 import { beginPictures, hidePictures } from './picture-view.js'
 import { ago, bytes, day, dollars, secondsBetween, span, timeOfDay, wordly } from './words.js'
@@ -266,7 +266,7 @@ const scan = async (): Promise<void> => {
   say('scan-told', isGood(answer) ? scannedText(answer.body as Scanned) : wordsOf(answer))
   button.disabled = false
   button.focus()
-  await refresh()
+  await Promise.all([refresh(), ...isGood(answer) ? [showDayAnew()] : []])
 }
 
 const saveFolder = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import { alphaCapability, alphaLimits } from '../../alpha/constants.js'
 import { alphaInputShape } from '../../alpha/input.js'
 import { alphaAsk } from '../../alpha/task-contract.js'
 import { contract } from '../../base/contract.js'
+import { SallyportError } from '../../base/errors.js'
 import type { Observer } from '../../base/observer.js'
 import { closedObject } from '../../base/schema.js'
 import { configSave } from '../../fabric/configuration-contract.js'
@@ -73,7 +74,13 @@ const ask = async (call: Call, request: AskRequest): Promise<unknown> => {
   const work = askOnce(alphaContext(world, gov), session, request).then((result) =>
     new Answered(200, alphaAsk.answer({ ...result, view: gov.store.read() })))
   call.goOn(work)
-  const soon = await Promise.race([admitted, work])
+  const soon = await Promise.race([admitted, work]).catch((error: unknown) => {
+    // Another request with this key was sooner: its task is the one that was asked for.
+    const isAsked = error instanceof SallyportError && error.code === 'ask_in_progress'
+    const sooner = isAsked ? underWay(call, request) : null
+    if (sooner !== null) return sooner
+    throw error
+  })
   const ended = soon ?? (asked.waitMs > 0 ? await endedWithin(work, asked.waitMs) : null)
   if (ended !== null) return ended
   return underWay(call, request) ?? work

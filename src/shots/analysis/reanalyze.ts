@@ -35,7 +35,7 @@ const findTarget = (ctx: ShotsContext, view: View, target: string): Observation 
   if (target.startsWith('obs_')) return requireObservation(view, target)
   const { observation } = explainPath(ctx, view, target)
   if (observation !== null) return requireObservation(view, observation.observation_id)
-  throw fail.notFound('observation_not_found', 'No observation stands for this file.', {
+  throw fail.notFound('observation_not_found', 'No observation was made of this file.', {
     next: 'See `sallyport shots show PATH`.',
   })
 }

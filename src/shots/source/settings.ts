@@ -49,7 +49,7 @@ const savedEntries = {
   reuse: v.nullable(v.picklist(['on', 'off'])),
   /** This state alone uses the gateway key, so readings of its usage tell of it; only `on`. */
   key_alone: v.nullable(v.picklist(['on', 'off'])),
-  /** Of a region that goes on changing one image in so many seconds is sent; null: every one. */
+  /** While a region keeps changing one image in so many seconds is sent; null: every one. */
   settle_seconds: v.nullable(strictInteger(limits.settleSecondsMin, limits.settleSecondsMax)),
   budget_microusd: v.nullable(microusd),
   budget_requests: v.nullable(strictInteger(1, 1_000_000)),

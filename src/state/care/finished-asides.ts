@@ -80,5 +80,6 @@ export const dropAsides = async (
 /** `not_found` `aside_not_found`: no finished copy of this name. */
 export const asideNotFound = (): Error =>
   fail.notFound('aside_not_found', 'No finished copy of this name lies aside.', {
-    next: 'Copies lie in the folder aside/ of the state directory; what is not finished stays.',
+    next: 'Copies lie in the folder aside/ of the state directory. What is not finished stays; a '
+      + 'folder unreadable-… there you may remove yourself.',
   })

@@ -184,13 +184,14 @@ export const goneRecords = (id: string): Former => ({
 /**
  * What stands for marked records that the anchor remembers, or may have remembered, and that
  * neither the store nor any former state shows; null where none is missing. `sequence`: the newest
- * record of the store. A hole that is known already stands for them as well.
+ * record of the store. A hole that is known already and may have held any document stands for them
+ * as well; one of some documents alone spends none of the keys that went with those records.
  */
 export const lostHistory = (
   { mark, isOwn }: AnchorComparison, formers: readonly Former[], sequence: number,
 ): Former | null => {
   const fresh = formers.filter(({ settled }) => !settled)
-  if (isOwn || fresh.some(({ holes }) => holes.length > 0)) return null
+  if (isOwn || fresh.some(({ holes }) => holes.some(({ lost }) => lost === undefined))) return null
   if (mark !== null && formers.some((former) => former.knows(mark))) return null
   return goneRecords(mark === null
     ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`)

@@ -169,7 +169,9 @@ export interface Reached {
   /** Operations of which something had left before; nothing more leaves. */
   readonly sent: readonly FenceFacts[]
   /** Operations whose process did not answer: they may still send when it wakes. */
-  readonly underWay: readonly FenceFacts[]
+  readonly underWay: readonly (FenceFacts & { readonly elsewhere?: true })[]
+  /** Nobody could look at what other machines were sending. */
+  readonly unseen?: true
 }
 
 /** What is said of a fence whose file cannot be read: it may be anybody's. */

@@ -4,7 +4,7 @@
  */
 import { fail } from '../../base/errors.js'
 import { dropBehind, isBehind, isForked, isLacking, stoppedBehind } from './behind.js'
-import { machineRetired, otherHistory } from './errors.js'
+import { machineIsThisOne, machineRetired, otherHistory } from './errors.js'
 import type { MachineRow, PlacedRecord, Position, Standing } from './place.js'
 import type { PlacedStore } from './placed-store.js'
 import { recordsBehind } from './records-behind.js'
@@ -86,13 +86,15 @@ const bringFiles = async ({ replica, blobs }: PlacedStore): Promise<void> => {
 const goneOf = (
   store: PlacedStore, machines: readonly MachineRow[], without: Without,
 ): readonly MachineRow[] => machines.filter(({ machine, name, retired }) =>
-  without.includes(name) && (retired === null || stoppedBehind(store.stops, machine)))
+  machine !== store.settings.machine && without.includes(name)
+    && (retired === null || stoppedBehind(store.stops, machine)))
 
 /**
  * Goes on at a server that another one took over from. Each machine says first how far it had come;
  * once all have, the one that had come farthest gives back what the server lost. `conflict`
  * `machines_to_ask` names those that have not said it, or the one that has to run it;
- * `server_changed` `left` and `other_history`. `blocked` `machine_retired`, `records_folded`.
+ * `server_changed` `left` and `other_history`. `blocked` `machine_retired`, `records_folded`;
+ * `rejected` `machine_is_this_one`.
  * `without`: names of machines that are gone; what they alone knew is lost, which `loss` heeds.
  * They are retired last: cut off before that, the same call goes on.
  */
@@ -107,10 +109,11 @@ export const acceptServer = async (
   // A server that was put back may have lost that this machine joined.
   const here = machines.find(({ machine }) => machine === settings.machine)
   if (here !== undefined && here.retired !== null) throw machineRetired()
+  const gone = goneOf(store, machines, without)
+  if (gone.length === 0 && without.includes(settings.machineName)) throw machineIsThisOne()
   const isOwn = last.sequence >= own.sequence && link?.equals(own.link) !== false
   const isKnown = !isChanged && isOwn
   if (!isChanged && !isOwn) await stopFirst(store)
-  const gone = goneOf(store, machines, without)
   if (isKnown && gone.length === 0) {
     await vouchForOthers(store)
     return null

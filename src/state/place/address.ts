@@ -24,7 +24,7 @@ const nameForm = /^[\w.@$-]{1,63}$/
 const loopbackForm = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i
 
 const invalid = (): Error => fail.rejected('place_address_invalid',
-  'The address of a place is written postgres://USER@HOST:PORT/DATABASE.', {
+  'The address of a server is written postgres://USER@HOST:PORT/DATABASE.', {
     next: 'Write it without parameters: the certificate of the server has a flag of its own.',
   })
 

@@ -3,7 +3,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 
 /** `locked` `lease_lost`: told before anything leaves. */
 export const leaseLost = (): SallyportError =>
-  fail.locked('lease_lost', 'The place gave what this operation holds to somebody else.', {
+  fail.locked('lease_lost', 'The server gave the lease of this operation to another.', {
     next: 'Nothing was sent. Run it again.',
   })
 
@@ -41,7 +41,7 @@ export const otherHistory = (): SallyportError =>
 
 /** `partial` `commit_unknown` of a change that the place has, and that is not here yet. */
 export const notHereYet = (cause: unknown): SallyportError =>
-  fail.partial('commit_unknown', 'The place has the change; this machine could not take it in.', {
+  fail.partial('commit_unknown', 'The server has the change; this machine could not store it.', {
     next: `${cause instanceof SallyportError ? `${cause.message} ` : ''}Look at the state once `
       + 'that is mended, before anything is done again.',
     cause,
@@ -55,7 +55,7 @@ export const commitUnknown = (cause: unknown): SallyportError =>
 
 /** `blocked` `machine_retired`. */
 export const machineRetired = (): SallyportError =>
-  fail.blocked('machine_retired', 'This machine was retired: nothing of it is taken any more.', {
+  fail.blocked('machine_retired', 'This machine was retired: it writes and sends nothing.', {
     next: 'Have another machine write an invitation, and join anew.',
   })
 
@@ -69,4 +69,9 @@ export const stateUnshared = (): SallyportError =>
 export const writtenByNewer = (details: Readonly<Record<string, number>>): SallyportError =>
   fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
     next: 'Install that version, or a later one.', details,
+  })
+
+export const machineIsThisOne = (): SallyportError =>
+  fail.rejected('machine_is_this_one', 'A machine cannot retire itself.', {
+    next: 'Retire it from another one; `sallyport state unshare` takes the state back here.',
   })

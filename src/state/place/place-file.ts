@@ -67,7 +67,7 @@ export const writePlaceFile = (
 }
 
 const damaged = (): Error =>
-  fail.damaged('place_file_damaged', 'The file that says how the place is reached is damaged.', {
+  fail.damaged('place_file_damaged', 'The file that says how the server is reached is damaged.', {
     next: 'Put it back from a copy (the key folder, a name that ends in .place), or join anew.',
   })
 
@@ -91,7 +91,7 @@ export const readPlaceFile = (
 ): PlaceSettings => {
   const bytes = readWhole(files, pathOf(keyFolder, storeId), placeBytesMax)
   if (bytes === undefined) {
-    throw fail.blocked('place_file_missing', 'Nothing tells how the place is reached.', {
+    throw fail.blocked('place_file_missing', 'Nothing says how the server is reached.', {
       next: 'Put the file back from a copy (the key folder, a name that ends in .place).',
     })
   }

@@ -17,7 +17,7 @@ import type { Lease, Leases } from './leases.js'
 import { nobody, type FenceTaking, type LeaseRow, type Place } from './place.js'
 import { PlacedFence } from './placed-fence.js'
 import type { PlacedStops } from './placed-stops.js'
-import { reachPlacedFences } from './reach.js'
+import { anyStop, reachPlacedFences } from './reach.js'
 import type { RecordSeal } from './record-seal.js'
 
 /** Pause between two looks for the lane, ms. */
@@ -182,10 +182,16 @@ export class PlacedHolds implements Holds {
   async #want({ priority }: Omit<LaneRequest, 'dir'>): Promise<Want> {
     const name = `want/${priority}/${crypto.randomUUID()}`
     const place = this.#at.place()
-    const token = await place.take(name, wantMs)
-    const tokens = token === null ? [] : [token]
+    const taken = async (): Promise<readonly string[]> => {
+      const token = await place.take(name, wantMs)
+      return token === null ? [] : [token]
+    }
+    let tokens = await taken()
     return {
-      renew: async () => void await place.renew(tokens, wantMs),
+      renew: async () => {
+        // One that was over while the place did not answer does not come back.
+        if ((await place.renew(tokens, wantMs)).length === 0) tokens = await taken()
+      },
       release: () => void place.release(tokens).catch(() => undefined),
     }
   }
@@ -205,8 +211,10 @@ export class PlacedHolds implements Holds {
     return {
       reach: async (covered, waitMs) => {
         const here = await watched.reach(covered, waitMs)
-        const stop = await stops.putAfter(before)
-        if (stop === undefined) return here
+        const isPut = stops.putCount > before
+        // What ended before has no stop now, and somebody who was silent then may be so still.
+        const stop = isPut ? await stops.putAfter(before) : anyStop
+        if (stop === undefined) return { ...here, unseen: true }
         const there = await reachPlacedFences(
           { place: place(), seal, machine: machine(), stop, clock: systemClock }, covered, waitMs)
         return joined(here, there)

@@ -61,7 +61,7 @@ const restless = (): Error =>
   })
 
 const clockApart = (): Error =>
-  fail.rejected('clock_apart', 'How the clock of the place stands cannot be told from here.', {
+  fail.rejected('clock_apart', 'The clock of the server cannot be compared from here.', {
     next: 'Nothing was sent: its answers take too long. Try again when the way there is faster.',
     details: { told_within_ms_max: placeTimes.clockWithinMs },
   })

@@ -9,6 +9,9 @@ import type { RecordSeal } from './record-seal.js'
 /** Pause between two looks, ms. */
 const pauseMs = 10
 
+/** A stop that lies nowhere: since none at all, all fences are told. */
+export const anyStop = { id: 'none', moment: undefined } as const
+
 /** Who looks, and since which stop. */
 interface Looking {
   readonly place: Place
@@ -56,5 +59,8 @@ export const reachPlacedFences = async (
   const told = rows
   const facts = (taken: boolean): FenceFacts[] =>
     told.filter((row) => row.taken === taken).map((row) => factsOf(seal, row))
-  return { sent: facts(false).filter(({ sent }) => sent !== 'nothing'), underWay: facts(true) }
+  return {
+    sent: facts(false).filter(({ sent }) => sent !== 'nothing'),
+    underWay: facts(true).map((one) => ({ ...one, elsewhere: true })),
+  }
 }

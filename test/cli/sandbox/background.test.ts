@@ -2,7 +2,7 @@
  * A sandbox in the background: it outlives command and terminal, one folder runs one, it is found
  * by where it lies, and `sandbox stop` ends it. `setup` starts one for a rehearsal.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -182,7 +182,7 @@ const enterAt = (at: string): Step => ({ at, keys: enter })
 const rehearsalSteps: readonly Step[] = [
   { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
-  enterAt('Ceiling of all routes'), { at: 'Hold for one question', keys: `${up}${enter}` },
+  enterAt('Ceiling of all routes'), { at: 'Bound for one question', keys: `${up}${enter}` },
   { at: 'question: (Enter:', keys: `0.06usd${enter}` },
   enterAt('API key (Enter takes that of the sandbox)'),
   yes('Enable the capability now'), yes('I acknowledge this plaintext'),
@@ -197,8 +197,8 @@ const rehearsalSteps: readonly Step[] = [
   yes('I acknowledge this cloud egress'), yes('Set up screenshots'),
   enterAt('Screenshots lie in'),
   yes('Have images analysed'), yes('Let whole images leave'), yes('Refuse fallbacks'),
-  enterAt('Spend of a rolling day'), enterAt('Requests of a rolling day'),
-  enterAt('Hold for one image'), enterAt('Of a region that goes on changing'),
+  enterAt('Spend in any 24 hours'), enterAt('Requests in any 24 hours'),
+  enterAt('Bound for one image'), enterAt('While a region keeps changing'),
   yes('Let jobs renew'), yes('Save this change'), yes('Prove every slot'),
 ]
 
@@ -234,4 +234,20 @@ t.test('by `setup` alone a rehearsal comes to an answer and the page of a day, a
     cwd: place.cwd, env: place.env, before: `keys='${dir}'\n`,
   })
   t.ok(await isGone(pid))
+})
+
+t.test('a later rehearsal is offered samples of its own, beside those of the one before', async (t) => {
+  const env = { XDG_STATE_HOME: temporaryFolder(t) }
+  const world = await World.in(t, { env })
+    .sandbox({ dir: join(env.XDG_STATE_HOME, 'sallyport-sandbox') }).state().session()
+  const before = join(world.place.env['HOME'] as string, 'sample-screens')
+  mkdirSync(before)
+  const saved = await world.run(['shots', 'setup'], {
+    terminal: { stdin: true, stdout: true, stderr: true },
+    answers: ['six made-up ones, in ~/sample-screens-2', false, true],
+  })
+  t.equal(saved.status, 0, saved.stderr)
+  t.match(saved.stderr, `sandbox samples ${before}-2`)
+  t.ok(existsSync(join(`${before}-2`, 'editor.png')))
+  t.strictSame(readdirSync(before), [])
 })

@@ -42,6 +42,8 @@ export interface Life {
   /** What scan and analysis wrote into the journal themselves. */
   readonly scanTold: string
   readonly analyzeTold: string
+  /** Jobs of which `timers show` told a failure while the folder of screenshots was gone. */
+  readonly failedTold: readonly string[]
   /** How the service ended that was stopped. */
   readonly stopped: string
   readonly isSound: boolean
@@ -186,13 +188,21 @@ const ranOf = (at: Living, job: string, boot?: number): Lived => {
 const allRan = (at: Living, boot: number): boolean =>
   jobs.every((job) => ranOf(at, job, boot).ran > 0)
 
-/** The folder of the screenshots is gone for a while. */
-const failScans = async (at: Living): Promise<void> => {
+/** The jobs of which `timers show` tells an exit status that is not 0. */
+const failedOf = (at: Living): readonly string[] => {
+  const { units }: Loose = JSON.parse(at.must('sallyport timers show --json'))
+  return (units as readonly Loose[]).filter((one) => one.last_exit > 0).map((one) => one.job)
+}
+
+/** The folder of the screenshots is gone for a while; gives what is told to have failed by then. */
+const failScans = async (at: Living): Promise<readonly string[]> => {
   at.must('mv screens elsewhere')
   await at.goOn('a scan has failed', () => ranOf(at, 'scan').failed > 0)
   const before = ranOf(at, 'scan').ran
+  const told = failedOf(at)
   at.must('mv elsewhere screens')
   await at.goOn('a scan runs again', () => ranOf(at, 'scan').ran > before)
+  return told
 }
 
 const stopService = (at: Living): string => {
@@ -243,7 +253,7 @@ export const liveBooted = async (place: Place, minutes: number): Promise<Life> =
     const { installed, doctor } = install(at)
     await at.goOn('each job has run', () => allRan(at, 1))
     await kill(at)
-    await failScans(at)
+    const failedTold = await failScans(at)
     const stopped = stopService(at)
     await at.goOn('a request starts it', () =>
       at.property('sallyport.service', 'ActiveState') === 'active')
@@ -260,7 +270,7 @@ export const liveBooted = async (place: Place, minutes: number): Promise<Life> =
     const counts = countsOf(at)
     await machine.off()
     return {
-      installed, lived, second, left, stopped, scanTold, analyzeTold,
+      installed, lived, second, left, stopped, scanTold, analyzeTold, failedTold,
       leftHere: machine.left(), ...counts,
       doctor: doctor.checks.filter(({ name }: Loose) => /^service (socket|unit)$/.test(name))
         .map(({ result, text }: Loose) => `${result}: ${text}`),

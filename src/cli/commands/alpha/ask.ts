@@ -81,8 +81,8 @@ export const ask: VerbRecord<AskOptions, AnswerDocument> = {
     + 'prompt, never from the command line. It goes out exactly as it is. What was sent is '
     + 'never sent again: if its charge is not known, the task is blocked and the full bound '
     + 'stays held. One ask of yours runs at a time. A second one is refused, or with '
-    + '--wait-turn waits for its turn, in order of coming. Nothing is admitted or held '
-    + 'meanwhile, and the wait counts against the 120 seconds that an ask has.',
+    + '--wait-turn waits for its turn, in order of coming. Meanwhile nothing is '
+    + 'admitted or held; the wait counts toward the 120 seconds of an ask.',
   examples: [
     "$ printf 'What is a sally port?' | sallyport alpha ask -",
     '$ sallyport alpha ask --file question.txt --max-output-tokens 200',

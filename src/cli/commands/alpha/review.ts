@@ -50,7 +50,7 @@ export const review = verbOf({ ...tasks.review, contract: alphaReview }, {
     .option('--approve', 'the answer serves its goal: done')
     .option('--reject', 'it does not')
     .option('--accept-overrun', 'accept a charge above the request bound')
-    .option('--accept-held', 'accept an answer that a save made wait'),
+    .option('--accept-held', 'accept an answer that a save kept waiting'),
   text: taskText,
   complete: withVerdict,
 })

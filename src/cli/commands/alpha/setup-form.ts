@@ -45,7 +45,7 @@ const numbers = {
     offers: [500_000, 1_000_000, 5_000_000, 20_000_000], range: money,
   },
   request_cost_bound_microusd: {
-    ...moneyLimit, message: 'Hold for one question:',
+    ...moneyLimit, message: 'Bound for one question:',
     offers: [10_000, 20_000, 50_000, 100_000], range: money,
   },
 } as const satisfies Record<string, Omit<Limit, 'now' | 'keep'>>

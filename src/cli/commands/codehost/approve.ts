@@ -48,8 +48,8 @@ export const approve = verb(codehostApprove, {
   summary: 'approve exactly what a preview showed, or issues and comments for a while',
   description:
     'Approves one job by the digest that its preview ends with: any other byte, consent or session '
-    + 'is another digest. With --standing it gives an authority that stands for the approval of so '
-    + 'many issues and comments. It lasts until a time and never longer than the consent. '
+    + 'is another digest. With --standing it approves that many issues and comments '
+    + 'beforehand. It lasts until a time and never longer than the consent. '
     + '`codehost connections --grants` lists it, `codehost revoke` ends it.',
   examples: [
     '$ sallyport codehost approve JOB --preview-digest D',

@@ -67,8 +67,8 @@ export const connect: VerbRecord<ConnectOptions, ConnectionDocument> = {
     'Stores a token for one exact repository. It identifies an account and allows nothing: '
     + 'writes need a consent of their own (`codehost consent`). Nobody is contacted. With '
     + '--connection an existing one gets another token, repository or mode; whatever consent '
-    + 'it had has ended then. A new one takes up the row of one of the repository that was '
-    + 'disconnected, and a free one that has a token is offered. One that a job occupies is '
+    + 'it had has ended then. A new one reuses a disconnected connection to that '
+    + 'repository; a free one that has a token is offered. One that a job occupies is '
     + 'left alone. A token that is stored again, the same one too, is another credential: a '
     + 'job that is not settled cannot be closed with it. Without flags on a terminal it is a '
     + 'form; its confirmation starts unchecked.',

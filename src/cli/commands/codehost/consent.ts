@@ -57,7 +57,7 @@ const toldOfToken = (
     role === undefined
       ? 'It tells no role of this token there.' : `The token’s account has the role ${role} there.`,
     author === null
-      ? 'It does not tell this token whose it is: who made something will prove nothing.'
+      ? 'It does not say whose this token is, so authorship will prove nothing.'
       : `The token’s account has the number ${author.id}.`,
     scopes === null
       ? 'It tells nothing of what the token itself may do.'
@@ -85,7 +85,7 @@ export const consent: VerbRecord<ConsentOptions, ConnectionDocument> = {
     'Asks the code host what the repository is and whose the token is (two GETs). It shows what '
     + 'the host tells of the token beside the exact words of the consent, and saves it. The '
     + 'connection is active until the consent ends, never later than this session. Each action is '
-    + 'named; nothing stands for several. Only the default owner can give one. Jobs still need an '
+    + 'named by itself. Only the default owner can give one. Jobs still need an '
     + 'approval each. On a terminal it is a form: what is not on the line is asked for, and starts '
     + 'unchecked.',
   examples: [

@@ -93,7 +93,7 @@ const mayBeApproved = ({ state, publication }: PreviewDocument): boolean => stat
   || (publication !== null && (state === 'approved' || state === 'blocked'))
 
 const authorText = ({ author }: PreviewDocument): string => {
-  if (author === null) return 'nobody that the host tells this token of'
+  if (author === null) return 'unknown: the host does not say'
   return `account ${author.id} of the host${author.via_app ? ', through an app' : ''}`
 }
 

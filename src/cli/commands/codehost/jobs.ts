@@ -45,7 +45,7 @@ export const job = verbOf(codehost.job, {
 export const jobs = verbOf(codehost.jobs, {
   summary: 'list your jobs, or show one: what waits, what is unknown, and its way on',
   description:
-    'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
+    'Lists your jobs, newest first. A job whose effect is unknown occupies its '
     + 'connection. With a job it shows where that stands, what may have happened, whether it '
     + 'occupies its connection, and what you can do. --history prints the canonical lines of one '
     + 'of its append-only histories, as their limits count them. --readback prints one sealed '
@@ -80,9 +80,9 @@ export const cancel = verbOf(operation(codehostCancel, 'write',
     await stopped(recorded)
     return { job: requireOwnJob(gov.store.read(), session, job), recorded }
   }), {
-  summary: 'give a job up of which nothing was sent, or stop one that runs',
+  summary: 'give up a job that was never sent, or stop a running one',
   description:
-    'A job that waits is cancelled. Of one that runs nothing more is sent, at once. What may '
+    'A job that waits is cancelled. A running one sends nothing more, at once. What may '
     + 'have been sent before is not taken back, stays shown, and keeps its connection. There '
     + 'is no undo.',
   examples: ['$ sallyport codehost cancel JOB', '$ sallyport codehost cancel JOB --json'],

@@ -133,7 +133,7 @@ export const prepare: VerbRecord<PrepareOptions, JobDocument> = {
     .option('--title <text>', 'title of an issue or of a pull request')
     .option('--body-file <file>', 'what it says, in UTF-8; - for stdin')
     .addOption(numberFlag('--issue <n>', 'issue or pull request that a comment is for'))
-    .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
+    .option('--mark', 'add a hidden line with a nonce, so no lookalike passes for it')
     .option('--source <folder>', 'folder that is published')
     .option('--base <branch>', 'branch that a publication starts from')
     .option('--branch <name>', 'new branch that it makes')

@@ -95,7 +95,7 @@ const consented = async (
   prompter: Prompter,
 ): Promise<void> => {
   const connection = requireOwnConnection(ctx.gov.store.read(), session, connectionId)
-  show(deps, 'Nothing is written without a consent, and none stands for this.')
+  show(deps, 'A write needs a consent, and none covers this.')
   if (connection.consent !== null) {
     show(deps, 'A new one ends the one before, and what was prepared under it.')
   }
@@ -174,5 +174,5 @@ export const continuedByPerson = async (
 ): Promise<void> => {
   const { way } = onItsWay(gov, gov.store.read(), job)
   show(deps, jobText(jobDocument(job, way)))
-  if (!(await prompter.confirm('Send what of it was never sent'))) throw stopped(gov, job, way)
+  if (!(await prompter.confirm('Send the part that was never sent'))) throw stopped(gov, job, way)
 }

@@ -53,7 +53,7 @@ interface Prepared {
 }
 
 const wrongFlags = () => fail.usage(
-  'publish_flags', 'A job is sent by its --preview-digest alone; everything else is a folder’s.', {
+  'publish_flags', 'A job takes --preview-digest alone; the other flags are for a folder.', {
     next: 'See `sallyport codehost publish --help`.',
   },
 )
@@ -167,16 +167,16 @@ const sendFolder = async (
 }
 
 export const publish: VerbRecord<PublishOptions, PublishDocument> = {
-  summary: 'a folder as a new branch with a pull request: looked at, asked once, sent',
+  summary: 'publish a folder as a pull request, after you look and agree once',
   description:
     'Prepares a publication of the folder, shows exactly what will be sent, asks once, and then '
-    + 'approves that digest, sends it and reads it back. What the line leaves out is asked for; '
-    + 'where no consent stands for it, that is asked for as `codehost consent` asks. Where the '
+    + 'approves that digest, sends it and reads it back. It asks for missing flags, '
+    + 'and for a consent where none covers it, as `codehost consent` does. Where the '
     + 'folder, the consent, the connection or the job changed between look and yes, nothing is '
     + 'sent. For scripts there are two halves: --prepare gives the job and its digest, and the job '
     + 'with --preview-digest approves that and sends it. {id} in the name of the branch stands for '
-    + 'the job, so each publication has its own branch. Then the body names the newest one of that '
-    + 'name that was read back whole. The same key gives the same job. Run again, it goes on '
+    + 'the job, so each publication has its own branch. The body then names the newest such one '
+    + 'that was read back whole. The same key gives the same job. Run again, it goes on '
     + 'with what was never sent. It repeats nothing that was refused or may have been sent. Where '
     + 'that cannot be known it ends with 7 and the line that goes on.',
   examples: [
@@ -203,7 +203,7 @@ export const publish: VerbRecord<PublishOptions, PublishDocument> = {
     .option('--body-file <file>', 'what the pull request says, in UTF-8; - for stdin')
     .option('--author <person>', 'who wrote the commit, as NAME <ADDRESS>')
     .option('--message-file <file>', 'message of the commit; left out: the title')
-    .option('--mark', 'put a line with a nonce behind it: what is like it proves nothing')
+    .option('--mark', 'add a hidden line with a nonce, so no lookalike passes for it')
     .option('--goal <id>', 'what it is for; left out: your default goal'),
   'the same key and request give the same job'),
   text: publishText,

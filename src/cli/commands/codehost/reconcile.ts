@@ -15,8 +15,8 @@ export const reconcile = verbOf(operation(codehostReconcile, 'mutate',
     + 'that the host gave, git objects by the id known before, a branch by its name. What matches '
     + 'settles the job and frees its connection; `codehost recover adopt` then lets its task '
     + 'count as '
-    + 'done. Of a publication of which some was never sent, `codehost run JOB --resume` sends the '
-    + 'rest then. '
+    + 'done. If part of a publication was never sent, `codehost run JOB --resume` then sends '
+    + 'it. '
     + 'It works in every mode of the connection and whatever became of the consent. It needs the '
     + 'session that prepared the job and the token it was sent with. What has no number, because '
     + 'its reply was lost, is never searched for.',

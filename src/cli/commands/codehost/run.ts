@@ -16,7 +16,7 @@ export const resume = verbOf(operation(codehostResume, 'mutate',
     if (failure !== null) throw failure
     return ran.job
   }), {
-  summary: 'go on with a job of which something was never sent',
+  summary: 'send the part of a job that was never sent',
   description:
     'Goes on under the same approval, consent and session, and sends only what provably never '
     + 'left this machine. What may have been sent is read back by `codehost recover reconcile`, '
@@ -56,7 +56,7 @@ export const run = verb(codehostRun, {
   flags: (command) => command
     .argument('[job]', 'id of the job')
     .option('--approved', 'every job that waits: approved, or under a standing authority')
-    .option('--resume', 'go on with a job of which something was never sent'),
+    .option('--resume', 'send the part of a job that was never sent'),
   joins: [{
     by: '--resume', load: () => resume,
     line: ({ resume: asked, job, ...line }) =>

@@ -78,7 +78,7 @@ const askLimits = async (
   const { request_cost_bound_microusd: bound, timeout_seconds: timeout } = saved
   const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
   const held = await askLimit(prompter, {
-    ...moneyLimit, now: bound, message: `Hold for one request of ${slot}:`,
+    ...moneyLimit, now: bound, message: `Bound for one request of ${slot}:`,
     keep: bound === null ? asFirst(moneyLimit.label(first)) : `keep ${moneyLimit.label(bound)}`,
     offers: [10_000, 50_000, 200_000, 500_000].filter((one) => one !== first),
     range: { min: limits.microusdMin, max: Math.min(limits.microusdMax, ceilingMicrousd) },

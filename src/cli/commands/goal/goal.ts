@@ -76,8 +76,8 @@ export const update = verbOf(operation(goalUpdate, 'mutate', ({ gov, session }, 
   })), {
   summary: 'give a goal another title and the next revision',
   description:
-    'Changes a goal. Tasks that were admitted under the earlier revision are not contacted or '
-    + 'adopted any more; finished ones are readable again after `task recover`.',
+    'Changes a goal. Tasks that were admitted under the earlier revision are not sent or '
+    + 'used any more; finished ones are readable again after `task recover`.',
   examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
   of: 'goal',
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
@@ -91,8 +91,8 @@ export const close = verbOf(operation(goalClose, 'mutate', ({ gov, session }, re
   closeGoal(gov, session, { goalId: request.goal, expectedRevision: request.expected_revision })), {
   summary: 'close a goal',
   description:
-    'Closes a goal: it takes no more tasks, and what is under way for it is not contacted or '
-    + 'adopted any more. The default goal stays open.',
+    'Closes a goal: it takes no more tasks, and what is under way for it is not sent or '
+    + 'used any more. The default goal stays open.',
   examples: ['$ sallyport goal close goal_0190f…'],
   of: 'goal',
   exits: ['rejected', 'conflict', 'not_found', 'locked'],

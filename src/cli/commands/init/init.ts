@@ -75,7 +75,7 @@ const serverNamed = async (deps: VerbDeps, options: InitOptions) => {
   }
   const named = [serverCa, serverPasswordFile, machineName].filter((one) => one !== undefined)
   if (named.length === 0) return undefined
-  throw fail.usage('shared_needed', 'Flags of a server are for a state that is kept at one.', {
+  throw fail.usage('shared_needed', 'Flags of a server are for a shared state only.', {
     next: 'Name the server, too: `sallyport init --shared ADDRESS`.',
   })
 }
@@ -85,8 +85,8 @@ export const init: VerbRecord<InitOptions, InitDocument> = {
   description:
     'Makes the state directory with its first owner. It seals the deployment profile: which '
     + 'provider, model and hosts this state may ever reach. Nothing can change them later. It '
-    + 'opens no session and contacts nobody beyond this machine. Run again with the same profile, '
-    + 'owner and workspace it changes nothing. --profile takes a name or a file. '
+    + 'opens no session and contacts nobody, but with --shared that server. Run again with the '
+    + 'same profile, owner and workspace it changes nothing. --profile takes a name or a file. '
     + 'Default is NEAR AI Cloud for text, OpenRouter for pictures and GitHub. '
     + 'Sandbox is the sandbox that runs in its default folder. Both are sealed for good. The '
     + 'built-in profile and the form of a profile file: `sallyport help profile`. With --shared '

@@ -28,7 +28,7 @@ const why: Readonly<Record<Unbounded, string>> = {
   another_key: 'the key was changed between them',
   went_down: 'the gateway told less than before',
   billed_elsewhere: 'some of it is billed by an upstream itself',
-  late_or_shared: 'they disagree with what replies told: it counts late, or others use the key',
+  late_or_shared: 'they contradict the replies: the key counts late, or others use it',
   not_confirmed: 'none shows yet that all is counted',
   too_coarse: 'they are too coarse for it',
   more_than_held: 'they tell more than was held for it',
@@ -38,7 +38,7 @@ const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
 
 /** What a person reads of a range before an amount is typed. */
 const rangeText = (range: ChargeRange): string => {
-  if (!range.bounding) return `Readings of the key's usage do not bound it: ${why[range.reason]}.`
+  if (!range.bounding) return `Readings of the key's usage give no range: ${why[range.reason]}.`
   const { lowMicrousd, highMicrousd, of, before, after, confirmed } = range
   const whose = of === 1 ? 'this charge' : `${countText(of, 'unknown charge')} together`
   return `Readings of the key's usage put ${whose} between ${moneyText(lowMicrousd)} and `
@@ -142,7 +142,7 @@ const shownFor = async (
   tell(deps.io, table.trimEnd())
   if (found.more) {
     const most = settledAtOnceMax.toLocaleString('en')
-    tell(deps.io, `The newest ${most} are taken; there are more, for another time.`)
+    tell(deps.io, `The newest ${most} are taken; run it again for the rest.`)
   }
   return found
 }
@@ -179,7 +179,7 @@ export const settle: VerbRecord<SettleOptions, SettleDocument> = {
     + 'place of its full bound. The task of the operation stays blocked until `task close`: no '
     + 'answer comes back and nothing is sent again. The row names you and the session; of a note '
     + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
-    + 'The day of the screenshot budget counts the amount from then on, no longer the bound. With '
+    + 'The daily screenshot budget then counts the amount instead of the bound. With '
     + `--where ${whereForm} you settle all your unknown charges whose request was answered with `
     + 'that status (reason http_status_NNN in ledger reservations). They are shown first, then '
     + 'settled at that amount each, in one record. It is all or none, the newest '

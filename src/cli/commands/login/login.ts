@@ -100,7 +100,7 @@ export const login: VerbRecord<LoginOptions, LoginDocument> = {
     await keepToken(gov, path, token)
     await recoverFirst(deps, gov)
     if (deps.env['SALLYPORT_SESSION']) {
-      deps.note('note: SALLYPORT_SESSION is set and goes before the session that was just opened')
+      deps.note('note: SALLYPORT_SESSION is set and overrides the session that was just opened')
     }
     return sessionLogin.answer(sessionFacts(gov.store.read(), gov, root))
   },

@@ -9,9 +9,9 @@ import { afterStop } from '../../work.js'
 export const logout = verb(sessionLogout, {
   summary: 'end your session',
   description:
-    'Ends the session whose token is in use and forgets the token. Also ends a session that is '
-    + 'idle; where there is none there is nothing to do. Nothing that this session admitted is '
-    + 'contacted or adopted any more.',
+    'Ends the session whose token is in use and forgets the token. It ends an idle '
+    + 'session too; with no session it does nothing. Nothing that this session admitted is sent '
+    + 'or used any more.',
   examples: ['$ sallyport logout', '$ sallyport logout --json'],
   session: 'none',
   exits: ['no_state', 'locked', 'damaged'],

@@ -76,15 +76,15 @@ export const show = verbOf(policy.show, {
 
 const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string => {
   if (code === 'commit_unknown') {
-    return 'Whether it is recorded is not known; the next command that writes sees to it.'
+    return 'It may not be recorded yet; the next command that writes records it.'
   }
   return code !== null && lockWaits.includes(code)
     ? 'Another process holds the state; the next command that writes records it.'
-    : 'The state takes no record now; it is recorded when it is repaired.'
+    : 'The stop is recorded once the state is repaired.'
 }
 
 const stoppedText = (document: PolicyRevokedDocument): string => {
-  if (document.under_way.length > 0) return 'Stopped for every request but those of one process.'
+  if (document.under_way.length > 0) return 'Stopped, but for requests that processes still hold.'
   const every = 'Every route is stopped: alpha, gateway and code host'
   return document.revision === null
     ? `${every}. ${recordedText(document)}` : `${every} (policy revision ${document.revision}).`
@@ -105,7 +105,7 @@ export const revoke: VerbRecord<object, PolicyRevokedDocument> = {
   summary: 'stop every route at once',
   description:
     'Stops every route and ends every consent at once, those to write to a code host too. '
-    + 'Nothing more leaves once it has answered. It needs no session, no lock, no key and no '
+    + 'Nothing more leaves once it has ended with 0. It needs no session, no lock, no key and no '
     + 'sound state, because stopping must never be hard. What cannot be recorded now is in '
     + 'force all the same and is recorded by the next command that writes. Requests that had '
     + 'been sent before are named, and a charge that is already owed is still read back. A '

@@ -85,14 +85,14 @@ export const list = verbOf(operation(principalList, 'read', ({ gov }) => {
   ),
 })
 
-const question = 'Disable this owner for good? No command lets it in again while the state knows '
-  + 'it; a backup from before does not.'
+const question = 'Disable this owner for good? No command lets them in again, unless an older '
+  + 'backup replaces this state.'
 
 export const disable = verb(principalDisable, {
   summary: 'disable an owner for good',
   description:
-    'Ends every session of an owner and lets it log in no more. Its tasks, goals and what it '
-    + 'owes stay. The last owner cannot be disabled. Nothing enables an owner again whom a '
+    'Ends every session of an owner and lets them log in no more. Their tasks, goals and debts '
+    + 'stay. The last owner cannot be disabled. Nothing enables an owner again whom a '
     + 'person has disabled, not even `principal enable`, while the state knows it. A backup '
     + 'from before, where the state of after is lost, knows nothing of it, and neither does a '
     + 'repair that lost the record. This owner waits for `principal enable` then as every '

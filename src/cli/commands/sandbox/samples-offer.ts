@@ -17,15 +17,22 @@ export interface SamplesOffer {
   write(): Promise<void>
 }
 
-/** The offer; null where a folder is saved or that one is there, or the state is no rehearsal. */
+/** Samples of an earlier rehearsal are of another day: a later one gets its own beside them. */
+const freshFolder = (home: string, nth = 1): { readonly folder: string; readonly name: string } => {
+  const name = nth === 1 ? 'sample-screens' : `sample-screens-${nth}`
+  const folder = join(home, name)
+  return existsSync(folder) ? freshFolder(home, nth + 1) : { folder, name }
+}
+
+/** The offer; null where a folder is saved, or the state is no rehearsal. */
 export const samplesOffer = async (
   deps: VerbDeps, gov: Gov, saved: string | null,
 ): Promise<SamplesOffer | null> => {
-  const folder = join(deps.home, 'sample-screens')
-  if (saved !== null || existsSync(folder)) return null
+  if (saved !== null) return null
   if (await rehearsalOf(deps, deploymentProfile(gov.store)) === null) return null
+  const { folder, name } = freshFolder(deps.home)
   return {
-    folder, label: 'six made-up ones, in ~/sample-screens',
+    folder, label: `six made-up ones, in ~/${name}`,
     typed: ['sandbox', 'samples', folder],
     write: async () => {
       const { writeSamples } = await import('../../../sandbox/samples/write.js')

@@ -1,6 +1,6 @@
 /** Asks the service that runs for a way into its page, as the session in use, over its own key. */
 import * as v from 'valibot'
-import { fail, type SallyportError } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { serviceIdentity } from '../../../governance/service/identity.js'
 import { createPinnedClient } from '../../../net/client.js'
@@ -37,16 +37,23 @@ const askFor = async (deps: VerbDeps, origin: string, pin: string): Promise<Http
   })
 }
 
+/** To ask it once more is what was just done. */
+const silent = ({ kind, code, message, details }: SallyportError): SallyportError =>
+  new SallyportError({
+    kind, code, message, details,
+    next: 'It does not answer: it is starting or stopping. Try again in a moment.',
+  })
+
 /**
  * What the running service offers, in the words of `serve`. Throws `blocked` `page_not_served`, and
- * `running` as it is where the one that runs does not answer.
+ * `running` where the one that runs does not answer, or with no page.
  */
 export const askForPage = async (
   deps: VerbDeps, running: SallyportError,
 ): Promise<ReturnType<typeof serve.answer>> => {
   const identity = serviceIdentity(await deps.gov('read'))
   const reply = await askFor(deps, identity.origin, identity.pin).catch((error: unknown) => {
-    throw error instanceof ContactError ? running : error
+    throw error instanceof ContactError ? silent(running) : error
   })
   if (reply.status === 201) {
     const { url, open_file, pid } = v.parse(pageOffer.output, documentOf(reply)) as
@@ -56,7 +63,7 @@ export const askForPage = async (
       portChanged: false, publicPortChanged: false, page: { url, openFile: open_file },
     })
   }
-  if (codeOf(reply) !== 'page_not_served') throw running
+  if (codeOf(reply) !== 'page_not_served') throw silent(running)
   throw fail.blocked('page_not_served', 'The service runs without a page.', {
     next: 'Stop it, and start it again with `sallyport serve --page`.',
   })

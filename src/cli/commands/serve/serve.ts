@@ -50,7 +50,7 @@ const publicLines = ({ public: elsewhere }: Served, { view }: VerbDeps): readonl
   return [
     `Devices elsewhere: ${origin}, which you forward to ${to}`,
     `Pair one with: ${view.command('edge pair')}`,
-    ...(changed ? ['Somebody has the port of before: forward to this one.'] : []),
+    ...(changed ? ['The old port is taken: forward to this one.'] : []),
   ]
 }
 

@@ -49,7 +49,7 @@ export const list = verbOf(operation(sessionList, 'read', (work, { limit, ...fil
 }), {
   summary: 'list your sessions, newest first',
   description:
-    'Lists sessions and when they end; those that have been over for 30 days are not kept.',
+    'Lists sessions and when they end; those that have been over for 30 days are not listed.',
   examples: [
     '$ sallyport session list',
     '$ sallyport session list --all --live --json',
@@ -75,7 +75,7 @@ export const revoke = verb(sessionRevoke, {
   summary: 'end a session by its id',
   description:
     'Ends one of your sessions, or that of any other owner: ending only ever stops something, '
-    + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
+    + 'and is audited. Nothing that the session admitted is sent or used any more.',
   examples: ['$ sallyport session revoke root_0190f…'],
   of: 'session',
   decides: true,

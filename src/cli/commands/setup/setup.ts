@@ -149,7 +149,7 @@ const runLines = async (
 }
 
 const savedText = (saved: readonly SetupStep[]): string =>
-  (saved.length === 0 ? 'Nothing was saved.' : `Saved, and it stays: ${saved.join(', ')}.`)
+  (saved.length === 0 ? 'Nothing was saved.' : `Saved and kept: ${saved.join(', ')}.`)
 
 const openText = ({ steps }: Look): string => {
   const open = talks.filter(({ step }) => step !== 'timers' && !steps[step].done)
@@ -250,8 +250,8 @@ export const setup = verb(setupContract, {
     + 'questions, the gateway. Then it asks for the folder of screenshots and what may leave it, '
     + 'the proof, timers. A rehearsal starts the sandbox in the background and fills in its keys '
     + 'and models. Each step runs a command that it tells, so next time you can type it. Enter '
-    + 'leaves a step as it is. What is done is told; one question opens it again. '
-    + 'Ctrl-C leaves what was saved by then.',
+    + 'leaves a step as it is. It lists what is done, and asks once to redo it. '
+    + 'Ctrl-C keeps what is saved by then.',
   examples: ['$ sallyport setup'],
   session: 'none',
   contacts: true,

@@ -28,7 +28,7 @@ export interface Talk {
 export const talks: readonly Talk[] = [
   {
     step: 'state', again: null, isForm: false, isTerse: true,
-    question: 'Rehearse for free, or use keys of your own? Providers, for good:',
+    question: 'Rehearse free, or use your own keys? Providers stay for good:',
     offers: [
       {
         label: 'a rehearsal: a local sandbox',

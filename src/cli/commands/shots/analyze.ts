@@ -76,7 +76,7 @@ export const analyze = verb(shotsAnalyze, {
   description:
     'Takes pending images, the newest day first and of each day the oldest first. It judges '
     + 'every gate again, and sends each at most once to the vision model of the screenshot slot. '
-    + 'One that repeats an image which was described takes that text, unsent and unpaid. '
+    + 'A repeat of a described image takes that text, unsent and unpaid. '
     + 'With settle_seconds one image in so many seconds of a '
     + 'region that goes on changing is sent; the others are held, blocked as unsettled. '
     + 'Blocked images whose reason is gone become pending first; those from before the consent '

@@ -51,12 +51,12 @@ const settingFlags: readonly SettingFlag[] = [
   },
   {
     flag: '--reuse', field: 'reuse', takes: onOff,
-    text: 'take what was written of an image for its repeats, unpaid; on unless off',
+    text: 'reuse the text of an image for its repeats, unpaid; on unless off',
   },
   {
     flag: '--settle-seconds', field: 'settle_seconds',
     takes: { min: limits.settleSecondsMin, max: limits.settleSecondsMax },
-    text: 'of a region that goes on changing send one image in so many seconds',
+    text: 'while a region keeps changing, send one image in so many seconds',
   },
   {
     flag: '--key-alone', field: 'key_alone', takes: onOff,
@@ -85,11 +85,11 @@ const settingFlags: readonly SettingFlag[] = [
   },
   {
     rare: true, flag: '--ingest-interval-minutes', field: 'ingest_interval_minutes',
-    takes: range(dayMinutes), text: 'between its ticks',
+    takes: range(dayMinutes), text: 'between its turns',
   },
   {
     rare: true, flag: '--ingest-limit', field: 'ingest_limit', takes: range(limits.ingestImagesMax),
-    text: 'new files of one tick',
+    text: 'new files of one turn',
   },
   {
     rare: true, flag: '--analysis-limit', field: 'analysis_limit',
@@ -98,11 +98,11 @@ const settingFlags: readonly SettingFlag[] = [
   },
   {
     rare: true, flag: '--analysis-concurrency', field: 'analysis_concurrency',
-    takes: range(limits.concurrencyMax), text: 'images of one scheduled tick',
+    takes: range(limits.concurrencyMax), text: 'images of one scheduled turn',
   },
   {
     rare: true, flag: '--analysis-interval-seconds', field: 'analysis_interval_seconds',
-    takes: range(86_400), text: 'between ticks of the analysis job',
+    takes: range(86_400), text: 'between turns of the analysis job',
   },
   {
     flag: '--analysis-job-timeout-seconds', field: 'analysis_job_timeout_seconds',
@@ -114,7 +114,7 @@ const settingFlags: readonly SettingFlag[] = [
   },
   {
     rare: true, flag: '--digest-interval-minutes', field: 'digest_interval_minutes',
-    takes: range(dayMinutes), text: 'between its ticks',
+    takes: range(dayMinutes), text: 'between its turns',
   },
   {
     rare: true, flag: '--digest-window-minutes', field: 'digest_window_minutes',

@@ -44,14 +44,14 @@ const money = (message: string, offers: readonly number[]) =>
 
 /** The operator's own bounds; what an image costs is told by the ledger alone. */
 const limits = {
-  budget_microusd: money('Spend of a rolling day:', [200_000, 1_000_000, 5_000_000]),
+  budget_microusd: money('Spend in any 24 hours:', [200_000, 1_000_000, 5_000_000]),
   budget_requests: {
-    message: 'Requests of a rolling day:', offers: [50, 200, 1_000], label: String,
+    message: 'Requests in any 24 hours:', offers: [50, 200, 1_000], label: String,
     read: readInteger, form: 'a plain positive integer', range: { min: 1, max: 1_000_000 },
   },
-  request_cost_bound_microusd: money('Hold for one image:', [10_000, 20_000, 50_000]),
+  request_cost_bound_microusd: money('Bound for one image:', [10_000, 20_000, 50_000]),
   settle_seconds: {
-    message: 'Of a region that goes on changing, one image per:',
+    message: 'While a region keeps changing, one image per:',
     offers: [30, 60, 120], label: secondsLimit.label,
     read: readInteger, form: 'a plain positive integer',
     range: { min: shotLimits.settleSecondsMin, max: shotLimits.settleSecondsMax },

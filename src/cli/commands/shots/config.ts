@@ -113,10 +113,10 @@ export const setup: VerbRecord<SaveOptions, ShotsConfig> = {
     + 'nothing is saved then. The controls (fallbacks, data collection, zdr, budget) have no '
     + 'default that opens anything. `gateway setup` changes what the gateway slots own. Areas that '
     + '--ignore names do not count when two images are compared, so a clock makes no new image '
-    + 'each minute. They hide nothing, an image is sent as it is. They are of one screen size; '
-    + 'without it, of that of the newest image. --devices lets what paired devices upload from '
+    + 'each minute. They hide nothing, an image is sent as it is. Each is for one screen size; '
+    + 'without it, that of the newest image. --devices lets what paired devices upload from '
     + 'then on leave as well, under the consent to gateway.vision of now: see `sallyport edge '
-    + 'list`. It names all of them anew each time, and a device that is paired later is not meant. '
+    + 'list`. Each use replaces the whole list; devices paired later are not included. '
     + 'Without a flag, on a terminal, it is a form: Enter keeps what is saved, and the change is '
     + 'shown before it is saved.',
   examples: [

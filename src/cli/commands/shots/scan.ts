@@ -89,8 +89,8 @@ export const scan: VerbRecord<ScanVerbOptions, ScanReceipt> = {
     + 'or screenshot_folder of --from) is a folder of its own. Until it is the configured one, '
     + 'its observations are stale_root. They are not analysed and in no digest or report, and '
     + 'clear-stale archives them. To have them count, save the folder first: shots setup '
-    + '--folder DIR. Behind the folder, what paired devices stored is taken in, too; no count of '
-    + 'the receipt is about it.',
+    + '--folder DIR. After the folder it takes in what paired devices stored; the '
+    + 'receipt does not count that.',
   examples: [
     '$ sallyport shots scan',
     '$ sallyport shots scan --folder /srv/shots --limit 500',

@@ -101,7 +101,7 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
       + `${known(analysis.active_failures)} failed, `
       + `${known(analysis.source_missing_count)} source missing`),
     ...(analysis.device_observation_count === 0 ? [] : [
-      line('of devices', `${known(analysis.device_observation_count)} observed, none analysed`),
+      line('of devices', `${known(analysis.device_observation_count)} observed`),
     ]),
     line('older folders', `${known(stale.stale_root_count)} to clear, `
       + `${known(stale.archived_count)} archived`),

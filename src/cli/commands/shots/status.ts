@@ -27,13 +27,13 @@ const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
 }
 
 export const status: VerbRecord<ShotsStatusOptions, ShotsStatus> = {
-  summary: 'one look at folder, observations, analysis and the remote vision route',
+  summary: 'one look at folder, observations, analysis and the gateway',
   description:
     'Shows the folder in force, where it comes from and how many images lie there. It tells what '
     + 'was observed and analysed, what waits, what failed, and whether remote routing is safe. '
     + 'Each number is about the folder it names. It needs no session, takes no lock, changes no '
     + 'byte and contacts nobody; what cannot be told in short time is marked partial. With '
-    + '--max-age the status is 7 when the newest item is older, or when there is none; with '
+    + '--max-age it ends with 7 when the newest item is older, or when there is none; with '
     + '--max-analysis-age the same of the newest analysis.',
   examples: [
     '$ sallyport shots status',

@@ -16,7 +16,7 @@ export const acceptServer: VerbRecord<AcceptLine, Answer> = {
     + 'written or sent at it before every machine has said how far it had come: run this on each. '
     + 'The one that had come farthest gives the lost records back. --without names a machine that '
     + 'is gone for good. What it alone knew is lost, so everything is revoked and sessions end. '
-    + 'The whole ceiling is held until you have seen the bill. Nobody can sign in before: where no '
+    + 'The whole ceiling is held until you have seen the bill. Nobody can log in before: where no '
     + 'session is live, an owner proves himself here as at `login`.',
   examples: [
     '$ sallyport state accept-server',

@@ -44,7 +44,7 @@ const pruneText = (found: StatePruneDocument, view: Pick<View, 'foreign'>): stri
 
 const requireSomething = ({ olderThan, aside }: PruneOptions): void => {
   if (olderThan !== undefined || aside !== undefined) return
-  throw fail.usage('age_required', 'How old what goes must be is missing.', {
+  throw fail.usage('age_required', 'The age of what is removed is missing.', {
     next: 'Give it with --older-than, for example --older-than 90d.',
   })
 }

@@ -58,7 +58,7 @@ export const unshare: VerbRecord<UnshareLine, ReturnType<typeof stateUnshare.ans
     'Fetches whatever is missing here and makes this directory the state again: nothing is written '
     + 'at the server from then on, by no machine. The other machines keep what they had read and '
     + 'write nothing any more. What lies at the server stays there, sealed, until its owner drops '
-    + 'it. Cut off, run it again on this machine: nobody can sign in then, so an owner proves '
+    + 'it. Cut off, run it again on this machine: nobody can log in then, so an owner proves '
     + 'himself here as at `login`.',
   examples: ['$ sallyport state unshare', '$ sallyport state unshare --yes'],
   session: 'optional',

@@ -25,8 +25,8 @@ const runLines = ({ last_runs: runs }: StatusDocument, view: View): readonly str
 
 const cutOffLines = ({ interrupted }: StatusDocument['attention']): readonly string[] =>
   (interrupted === 0 ? [] : [
-    `cut off    ${countText(interrupted, 'operation')} ended with its process and is told as the `
-      + 'next command that writes records it',
+    `cut off    ${countText(interrupted, 'operation')}: shown here as the next command that `
+      + 'writes will record it',
   ])
 
 /** What images cost in 24 hours; none where no budget of a day was ever set. */
@@ -46,7 +46,7 @@ const waitingLines = (
   { waiting, waiting_for: owner }: StatusDocument, view: View,
 ): readonly string[] => {
   const whose = owner === null
-    ? `; what is yours alone is told once you log in: ${view.command('login')}` : ''
+    ? `; log in to see what is yours alone: ${view.command('login')}` : ''
   if (waiting.length === 0) return [`waits for you: nothing${whose}`]
   const left = waiting.length - waitingMax
   return [

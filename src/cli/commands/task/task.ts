@@ -75,7 +75,7 @@ export const review = verbOf(tasks.review, {
     .option('--approve', 'the result serves its goal: done')
     .option('--reject', 'it does not')
     .option('--accept-overrun', 'accept a charge above the request bound')
-    .option('--accept-held', 'accept a result that a save made wait'),
+    .option('--accept-held', 'accept a result that a save kept waiting'),
   text: boardTaskText,
   complete: withVerdict,
 })
@@ -102,8 +102,8 @@ export const recover = verb(taskRecover, {
   description:
     'Lets the session in use read, review and cancel a task that an earlier session of the '
     + 'same owner admitted. The step is audited and moves the anchor. A paid answer that is '
-    + 'held for a review can be accepted by it then. It never lets the task be contacted: that '
-    + 'needs the session that admitted it. A finished task also follows its goal to the '
+    + 'held for a review can be accepted by it then. It never sends the task: only the '
+    + 'session that admitted it can do that. A finished task also follows its goal to the '
     + 'present revision. With --all every finished task of yours is taken over in one audited '
     + 'act. Those that are under way, wait to be started or whose charge is not known are '
     + 'taken over one by one.',

@@ -1,7 +1,7 @@
 /** Agents of launchd: how they stand, loading them, and taking them out again. */
 import { join } from 'node:path'
 import { agentFile, agentLog, agentPrefix } from '../../../fabric/timers/agents.js'
-import type { TimerJob } from '../../../fabric/timers/jobs.js'
+import { isStaying, type TimerJob } from '../../../fabric/timers/jobs.js'
 import type { Timers } from '../../../fabric/timers/timers-contract.js'
 import type { VerbDeps } from '../../verb.js'
 import {
@@ -12,10 +12,17 @@ import type { OwnFile } from './own-files.js'
 
 type Told = Timers['agents'][number]
 
-const runsOf = (state: AgentState): Pick<Told, 'state' | 'runs' | 'last_exit' | 'last_signal'> => {
+const runsOf = (
+  state: AgentState, job: TimerJob['name'],
+): Pick<Told, 'state' | 'runs' | 'last_exit' | 'last_signal'> => {
   if (typeof state === 'object') {
     const { runs, lastExit, lastSignal } = state
-    return { state: state.state, runs, last_exit: lastExit, last_signal: lastSignal }
+    // launchd starts anew what failed, and leaves what ended well.
+    const isStopped = isStaying(job) && state.state === 'waiting' && lastExit === 0
+    return {
+      state: isStopped ? 'stopped' : state.state, runs, last_exit: lastExit,
+      last_signal: lastSignal,
+    }
   }
   const told = { gone: 'not_loaded', nowhere: 'no_session', unknown: 'unknown' } as const
   return { state: told[state], runs: null, last_exit: null, last_signal: null }
@@ -31,7 +38,7 @@ export const foundAgents = async (
     const state = await askAgent(deps, label)
     if (!own.includes(label) && typeof state !== 'object') continue
     const job = label.slice(agentPrefix(id).length) as TimerJob['name']
-    agents.push({ label, job, ...runsOf(state), log: agentLog(logFolder(deps), label) })
+    agents.push({ label, job, ...runsOf(state, job), log: agentLog(logFolder(deps), label) })
   }
   const entries = agents.map(({ label }) =>
     (own.includes(label) ? join(agentFolder(deps), agentFile(label)) : label))

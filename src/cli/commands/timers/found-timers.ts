@@ -5,16 +5,16 @@ import { cronLinesOf } from '../../../fabric/timers/crontab.js'
 import type { VerbDeps } from '../../verb.js'
 import { foundAgents } from './agents.js'
 import { readCrontabBeside } from './crontab-file.js'
-import { lingers, ownId } from './host.js'
+import { lingers, ownId, unitStates } from './host.js'
 import { ownUnits, unitFolder } from './unit-files.js'
 
 /** Where nothing is installed. */
 export const noTimers: Omit<Timers, keyof TimerStatus> =
-  { scheduler: null, entries: [], agents: [], lingering: null }
+  { scheduler: null, entries: [], agents: [], units: [], lingering: null }
 
 /**
- * What is installed. Asks launchctl on a Mac alone, and loginctl only where units are. Throws
- * `conflict` `crontab_altered`.
+ * What is installed. Asks launchctl on a Mac alone, systemctl and loginctl only where units are.
+ * Throws `conflict` `crontab_altered`.
  */
 export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promise<Timers> => {
   const id = ownId(deps)
@@ -24,7 +24,8 @@ export const foundTimers = async (deps: VerbDeps, standing: TimerStatus): Promis
   if (units.length > 0) {
     const entries = units.map((name) => join(unitFolder(deps), name))
     return {
-      ...noTimers, scheduler: 'systemd', entries, lingering: await lingers(deps), ...standing,
+      ...noTimers, scheduler: 'systemd', entries, units: [...await unitStates(deps, id, units)],
+      lingering: await lingers(deps), ...standing,
     }
   }
   const lines = cronLinesOf(id, await readCrontabBeside(deps) ?? '')

@@ -3,13 +3,15 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fail, type SallyportError } from '../../../base/errors.js'
+import { realOf } from '../../../base/user-folders.js'
 import { stopSecondsMin } from '../../../fabric/stop-seconds.js'
 import { timerId } from '../../../fabric/timers/jobs.js'
+import { unitProperties, unitStatesOf, type UnitState } from '../../../fabric/timers/unit-state.js'
 import type { VerbDeps } from '../../verb.js'
 
-/** Which timers are those of this state, however its path is spelled. */
+/** Which timers are those of this state, however its path is spelled and whatever links it has. */
 export const ownId = ({ places, system }: VerbDeps): string =>
-  timerId(system.folded(places.stateDir))
+  timerId(system.folded(realOf(places.stateDir)))
 
 /** How a program of the machine ended. */
 interface Ended {
@@ -113,6 +115,16 @@ export const systemctl = async (deps: VerbDeps, ...words: string[]): Promise<voi
 /** Whether a manager of user units answers. */
 export const hasSystemd = async (deps: VerbDeps): Promise<boolean> =>
   (await ask(deps, 'systemctl', ['--user', 'show-environment'])).status === 0
+
+/** How the jobs of these units stand; each `unknown` where no manager answers. */
+export const unitStates = async (
+  deps: VerbDeps, id: string, units: readonly string[],
+): Promise<readonly UnitState[]> => {
+  // A template has no state of its own.
+  const asked = units.filter((name) => !name.includes('@'))
+  const words = ['--user', 'show', `--property=${unitProperties}`, '--', ...asked]
+  return unitStatesOf(id, asked, (await ask(deps, 'systemctl', words)).out)
+}
 
 /** Whether user units go on while nobody is logged in; null where nobody can say. */
 export const lingers = async (deps: VerbDeps): Promise<boolean | null> => {

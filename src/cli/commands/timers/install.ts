@@ -4,7 +4,7 @@ import { fail, SallyportError } from '../../../base/errors.js'
 import {
   noTimerStatus, timersInstall, schedulers, type Scheduler, type Timers,
 } from '../../../fabric/timers/timers-contract.js'
-import { agentsOf, type Agent } from '../../../fabric/timers/agents.js'
+import { agentFile, agentsOf, type Agent } from '../../../fabric/timers/agents.js'
 import { cronLines, cronLinesOf, withBlock } from '../../../fabric/timers/crontab.js'
 import {
   requirePlainPaths, stayingJobs, timerJobs, type TimerJob, type TimerPlace,
@@ -24,7 +24,9 @@ import { findProgram, hasSystemd, ownId, systemctl } from './host.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { foundTimers } from './found-timers.js'
 import { dropLines, dropUnits, hasLines, tellWhatStays, timersText } from './timers.js'
-import { agentFolder, agentTexts, logFolder, requireReadable } from './agent-files.js'
+import {
+  agentFolder, agentTexts, logFolder, ownAgents, requireReadable,
+} from './agent-files.js'
 import { dropAgents, installAgents } from './agents.js'
 import { tellOfStaying, tellWhatLacks } from './install-notes.js'
 import { ownUnits, requireFreeUnits, unitFolder, writeUnits } from './unit-files.js'
@@ -87,7 +89,7 @@ const installUnits = async (
 }
 
 const withUnits = (deps: VerbDeps, id: string, files: readonly UnitFile[]): Recipe => ({
-  shown: files.flatMap(({ name, text }) => [`${unitFolder(deps)}/${name}`, text]),
+  shown: files.flatMap(({ name, text }) => [join(unitFolder(deps), name), text]),
   install: () => installUnits(deps, id, files),
 })
 
@@ -161,6 +163,17 @@ const recipeOf = async (
   }
 }
 
+/** What is written, and which earlier files go, since their flags were left out. */
+const shownOf = (deps: VerbDeps, { shown }: Recipe): readonly string[] => {
+  const [id, mac] = [ownId(deps), deps.system.hasLaunchd]
+  const gone = [
+    ...ownUnits(deps, id).map((name) => join(unitFolder(deps), name)),
+    ...(mac ? ownAgents(deps, id).map((label) => join(agentFolder(deps), agentFile(label))) : []),
+  ].filter((path) => !shown.includes(path))
+  if (gone.length === 0) return shown
+  return [...shown, 'These earlier ones are stopped and removed:', ...gone]
+}
+
 /** Throws `usage` `public_without_serve`. */
 const stayingOf = (
   deps: VerbDeps, { serve = false, edge, public: publicAt }: Request,
@@ -231,7 +244,7 @@ export const install: VerbRecord<InstallOptions, Timers> = {
     const scheduler = wanted ?? await chosen(deps)
     const recipe = await recipeOf(deps, scheduler, jobs, mailTo)
     // Also with --quiet: nobody is asked about what was not shown.
-    for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
+    for (const line of shownOf(deps, recipe)) tell(deps.io, terminalSafe(line))
     if (gov !== null) tellWhatLacks(deps, gov, jobs, scheduler)
     tellOfStaying(deps, jobs, scheduler)
     if (options.yes !== true) await deps.confirm('Install these timers', '--yes')

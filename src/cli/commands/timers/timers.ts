@@ -1,6 +1,7 @@
 /** `sallyport timers`: which are installed, and removing them. */
 import { countText } from '../../../base/counted.js'
 import { SallyportError } from '../../../base/errors.js'
+import { shellWord } from '../../../base/told.js'
 import {
   noTimerStatus, timersRemove, timersShow, type Timers, type TimerStatus,
 } from '../../../fabric/timers/timers-contract.js'
@@ -47,6 +48,20 @@ const proofLines = ({ proofs, renew_proof: renews }: Timers, view: View): readon
 /** What `launchctl` itself says where it could not start a program. */
 const notStarted = 78
 
+const unitLines = ({ units }: Timers): readonly string[] =>
+  units.flatMap(({ unit, starts, job, state, last_exit: exit, last_signal: signal }) => {
+    const ended = signal === null ? exit === null ? '' : `, last exit ${exit}`
+      : `, ended by signal ${signal}`
+    const told = state === 'unknown' ? 'systemd does not tell'
+      : state === 'failed' ? 'failed, and is not started anew' : state
+    return [
+      line('job', `${job}: ${told}${ended}`),
+      ...(signal === null && (exit ?? 0) === 0 ? [] : [line('', `journalctl --user -u ${unit}`)]),
+      ...(state === 'failed' || state === 'stopped'
+        ? [line('', `to start it: systemctl --user start ${starts}`)] : []),
+    ]
+  })
+
 const endedText = ({ last_exit: exit, last_signal: signal, log }: Timers['agents'][number]) => {
   if (signal !== null) return [`, ended by signal ${signal}`]
   if (exit === null || exit === 0) return [exit === null ? '' : ', last exit 0']
@@ -56,19 +71,28 @@ const endedText = ({ last_exit: exit, last_signal: signal, log }: Timers['agents
     : [told, log]
 }
 
-const agentLines = ({ agents }: Timers, view: View): readonly string[] =>
+/** What starts an agent that launchd does not run; `timers install` needs its flags for it. */
+const startOf = ({ label, state }: Timers['agents'][number], entries: readonly string[]) => {
+  const file = entries.find((entry) => entry.endsWith(`/${label}.plist`)) ?? `${label}.plist`
+  return state === 'stopped' ? `launchctl kickstart "gui/$(id -u)/${label}"`
+    : `launchctl bootstrap "gui/$(id -u)" ${shellWord(file)}`
+}
+
+const agentLines = ({ agents, entries }: Timers): readonly string[] =>
   agents.flatMap((agent) => {
-    if (agent.state === 'not_loaded') {
-      return [line('job', `${agent.job}: not loaded: ${view.command('timers install')}`)]
-    }
+    const start = line('', `to start it: ${startOf(agent, entries)}`)
+    if (agent.state === 'not_loaded') return [line('job', `${agent.job}: not loaded`), start]
     if (agent.state === 'no_session') {
       return [line('job', `${agent.job}: not loaded until you log in at the screen`)]
     }
     const runs = agent.runs === null ? '' : `, ${countText(agent.runs, 'run')}`
     const [ended = '', ...more] = endedText(agent)
     const told = agent.state === 'unknown' ? 'launchd does not tell' : agent.state
-    return [line('job', `${agent.job}: ${told}${runs}${ended}`),
-      ...more.map((one) => line('', one))]
+    return [
+      line('job', `${agent.job}: ${told}${runs}${ended}`),
+      ...more.map((one) => line('', one)),
+      ...(agent.state === 'stopped' ? [start] : []),
+    ]
   })
 
 const runLines = ({ last_runs: runs, last_failures: failures }: Timers, view: View) =>
@@ -83,7 +107,8 @@ const runLines = ({ last_runs: runs, last_failures: failures }: Timers, view: Vi
 export const timersText = (timers: Timers, view: View): string => [
   line('timers', timers.scheduler ?? `none: ${view.command('timers install')}`),
   ...timers.entries.map((entry) => line('', entry)),
-  ...agentLines(timers, view),
+  ...agentLines(timers),
+  ...unitLines(timers),
   ...lingeringText(timers),
   ...runLines(timers, view),
   ...proofLines(timers, view),
@@ -105,10 +130,10 @@ export const show = verb(timersShow, {
   summary: 'which timers are installed, when their jobs last ran, how old the proofs are',
   description:
     'Reads the units, the agents or the crontab lines of this state directory. It asks '
-    + 'launchd how its agents stand, and systemd whether user units go on while nobody is '
-    + 'logged in. It tells the newest run of each job by its own receipts, whoever started it. '
+    + 'launchd and systemd how the jobs stand, and systemd whether user units go on while nobody '
+    + 'is logged in. It tells the newest run of each job by its own receipts, whoever started it. '
     + 'It tells a scan that could not read its folder, and a recent digest with a failed window. '
-    + 'A failed analysis stands in the journal, the log or the mail of cron. '
+    + 'With cron a failed analysis is only mailed. '
     + 'It needs no session and changes nothing.',
   examples: ['$ sallyport timers show', '$ sallyport timers show --json'],
   session: 'none',

@@ -19,7 +19,7 @@ const entries: readonly Entry[] = [
     + 'before.'],
   ['bound', 'The most that one request may cost. So much is held before it is sent.'],
   ['bill, readback',
-    'What the provider says that a request cost, read after it. Only that settles a charge.'],
+    'What the provider says that a request cost. It settles the charge, or a person does.'],
   ['capability, route',
     'One thing that can be reached: `alpha` (questions), `gateway` (models), `shots` '
     + '(screenshots), `codehost`, `edge` (devices).'],
@@ -83,13 +83,13 @@ const entries: readonly Entry[] = [
     + 'send nothing. A state made for them is a rehearsal.'],
   ['sealed', 'Encrypted with a key that lies apart, in the key folder.'],
   ['session',
-    'Ends by itself after some time. Changing limits, spending or sending needs one; scheduled '
-    + 'jobs use a stored consent instead.'],
+    'Ends by itself after some time. Changing limits, asking or publishing needs one; screenshots '
+    + 'are analysed under a stored consent instead.'],
   ['short id',
     'Type and last eight digits of an id (`task_1a2b3c4d`), as lists on a terminal show it. '
     + 'Verbs take it where one of your rows has it.'],
   ['slot',
-    'A place of the gateway for one exact model: `chat` answers, `report` writes digests and '
+    'A place of the gateway for one exact model: `chat` is for proofs, `report` writes digests and '
     + 'conclusions, `screenshot` looks at pictures.'],
   ['state, state directory', 'The folder with settings, sealed keys and every record.'],
   ['task',

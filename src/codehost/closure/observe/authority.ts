@@ -23,7 +23,7 @@ const next = (jobId: string): string => `Look at it: \`sallyport codehost jobs $
 const closureOf = (view: View, jobId: string): Closure => {
   const id = checkpointClosure(view, jobId)
   if (id === null) {
-    throw fail.conflict('not_closed', 'Only what was closed by proof is looked at so.', {
+    throw fail.conflict('not_closed', 'Only a job that was closed by proof is observed.', {
       next: next(jobId), details: { job_id: jobId },
     })
   }

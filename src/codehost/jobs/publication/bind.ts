@@ -44,7 +44,7 @@ export const producerJobOf = (
 
 const changed = (reason: ChangedReason): SallyportError =>
   fail.conflict(
-    'producer_changed', 'This machine makes the objects otherwise than was previewed.', {
+    'producer_changed', 'This machine would make other objects than were previewed.', {
       reason,
       next: 'Prepare the publication anew, under another idempotency key: the same key finds this '
         + 'job.',

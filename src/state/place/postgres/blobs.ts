@@ -73,12 +73,12 @@ named as (
   on conflict do nothing returning attempt)`
 
 const removed = (): Error =>
-  fail.conflict('blob_removed', 'Content was removed from the place meanwhile.', {
+  fail.conflict('blob_removed', 'A stored file was removed from the server.', {
     next: 'Run the command again.',
   })
 
 const torn = (): Error =>
-  fail.damaged('blob_torn', 'Content at the place has a gap.', {
+  fail.damaged('blob_torn', 'A stored file has a gap at the server.', {
     next: 'Run `sallyport state check`.',
   })
 

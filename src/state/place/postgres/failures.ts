@@ -76,7 +76,7 @@ export const placeFailure = (error: unknown, place: string): SallyportError => {
     })
   }
   const reason = reasonOf(error)
-  return fail.locked('place_unreachable', `The place of this state cannot be reached: ${place}.`, {
+  return fail.locked('place_unreachable', `The server of this state cannot be reached: ${place}.`, {
     reason, next: hints[reason],
     details: state === undefined ? { place } : { place, sqlstate: state },
   })

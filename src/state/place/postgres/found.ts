@@ -73,7 +73,7 @@ export const found = async ({ connection, storeId }: Asking, founding: Founding)
   const text = foundText(storeId, founding, tables?.['there'] === true)
   const [row] = await connection.askPlain(text)
   if (row?.['ours'] === true) return
-  throw fail.conflict('store_exists', 'The place has this state already.', {
+  throw fail.conflict('store_exists', 'The server has this state already.', {
     next: 'Join it by an invitation of one of its machines.',
   })
 }
