@@ -48,7 +48,7 @@ t.test('after a No each question has its own answer under Enter, and only the ye
     'Slot: [none]', 'Name:', 'Name:', 'Wait: (Enter: keep 3 s) [3]',
     'Key (Enter keeps the stored one):', 'Save', 'Nothing was changed. [change an answer]',
     'Slot: [chat]', 'Name: [one]', 'Name: [two]', 'Wait: [5]',
-    'Key (Enter: what you typed before; a blank: none of it):', 'Save',
+    'Key (Enter keeps what you typed; a space clears it):', 'Save',
   ])
 })
 

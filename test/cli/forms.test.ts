@@ -73,7 +73,7 @@ t.test('a No at the end of `alpha setup` loses no answer: Enter takes each of th
   ])
   t.equal(status, 0, shown)
   t.match(shown.replace(/\s+/g, ' '),
-    'API key (Enter: what you typed before; a blank: none of it)')
+    'API key (Enter keeps what you typed; a space clears it)')
   t.notMatch(shown, key, 'the key is not shown')
   const { alpha_text: saved } = await world.json(['alpha', 'show'])
   t.hasStrict(saved, { status: 'configured', max_output_tokens: 128 })

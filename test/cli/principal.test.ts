@@ -67,8 +67,8 @@ t.test('principal disable ends an owner’s sessions for good, and asks on a ter
   const declined = await at.run(['principal', 'disable', 'bob'], {
     terminal,
     answers: [async (asked) => {
-      t.equal(asked, 'Disable this owner for good? No command lets it in again while the state knows '
-        + 'it; a backup from before does not.')
+      t.equal(asked, 'Disable this owner for good? No command lets them in again, unless an older '
+        + 'backup replaces this state.')
       return false
     }],
   })

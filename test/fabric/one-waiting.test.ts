@@ -136,7 +136,7 @@ t.test('A-009 another owner is told nothing of what is one owner\'s alone, and w
   ])
   t.notMatch(JSON.stringify(nobody.waiting), /(?:task|op|job)_[0-9a-f-]{36}/)
   t.match(must(await world.run(['status'])).stdout,
-    /^waits for you: 4; what is yours alone is told once you log in: sallyport login$/m)
+    /^waits for you: 4; log in to see what is yours alone: sallyport login$/m)
   must(await world.run(['login', '--json']))
   const file = world.place.write('passphrase', 'correct horse')
   must(await world.run(['principal', 'add', 'bob', '--passphrase-file', file, '--json']))

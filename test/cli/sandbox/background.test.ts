@@ -180,7 +180,7 @@ const enterAt = (at: string): Step => ({ at, keys: enter })
 
 /** But for the first choice and one bound Enter at each question, and each yes that is asked. */
 const rehearsalSteps: readonly Step[] = [
-  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers stay for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
   enterAt('Ceiling of all routes'), { at: 'Bound for one question', keys: `${up}${enter}` },
   { at: 'question: (Enter:', keys: `0.06usd${enter}` },

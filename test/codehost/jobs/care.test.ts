@@ -191,7 +191,7 @@ t.test('a key whose job may be among lost records is told with the host to look 
   must(await at.consent())
   const { code, hint } = (await prepare()).error()
   t.equal(code, 'idempotency_key_spent')
-  t.match(hint, /may have been sent: look first where it would be/)
+  t.match(hint, /may have been sent. First look for it there/)
 })
 
 t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {

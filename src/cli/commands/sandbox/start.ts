@@ -73,9 +73,9 @@ const textOf = (started: SandboxStartedDocument): string =>
 export const start: VerbRecord<SandboxStartOptions, SandboxStartedDocument> = {
   summary: 'run a provider, a gateway and a code host on loopback, with real TLS',
   description:
-    'Runs a text provider, a model gateway and a code host on this machine, with a certificate '
-    + 'made on the spot, and writes the deployment profile for `init`. Any key is accepted, nothing '
-    + 'costs anything and nothing leaves the machine. It stays in the foreground until Ctrl-C, SIGTERM '
+    'Runs a text provider, a model gateway and a code host on this machine. It makes a certificate '
+    + 'and writes the deployment profile for `init`. Any key is accepted, nothing costs anything '
+    + 'and nothing leaves the machine. It stays in the foreground until Ctrl-C, SIGTERM '
     + 'or `sandbox stop`. With --background it is a process of its own, which outlives this '
     + 'command and its terminal. The folder keeps ports and certificate, so that a state made '
     + 'against it works again after the next start. One folder runs one sandbox.',
