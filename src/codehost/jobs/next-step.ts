@@ -44,7 +44,7 @@ export const closeCapacityLine = (job: Job, revision: Revision): string => [
 ].join(' ')
 
 const lostText = 'The reply with its number was lost; nothing is searched for or sent again. '
-  + 'Look for it on the host'
+  + 'Look on the host for it'
 
 /** Where a closure can read by a number that a person found, the connection is not lost. */
 const lostWay = (job: Job, revision: Revision): NextStep =>

@@ -189,7 +189,7 @@ const rehearsalSteps: readonly Step[] = [
   yes('Set up the gateway'), enterAt('Ceiling of all routes'),
   ...['chat', 'report', 'screenshot'].flatMap((slot) => [
     enterAt('Slot to set up'), enterAt(`Model of ${slot}`), enterAt('Upstream hosts'),
-    enterAt('Hold for one request'), enterAt('Longest wait'),
+    enterAt('Bound for one request'), enterAt('Longest wait'),
   ]),
   enterAt('Slot to set up'),
   enterAt('Gateway key (Enter takes that of the sandbox)'), yes('Enable the route now'),
