@@ -80,7 +80,7 @@ export const ceilings: readonly Ceiling[] = [
   of('shots day 2026-11-20 --from 10:00 --to 12:00', [7, 187, 0, 0], [7, 20], [400, 7100]),
   of('edge list', [7, 119, 0, 1], [9, 20], [33, 900]),
   of('edge artifacts', [7, 119, 0, 1], [9, 20], [33, 900]),
-  of('codehost connections', [7, 174, 0, 1], [9, 20], [34, 950]),
+  of('codehost connections', [7, 175, 0, 1], [9, 20], [34, 950]),
   of('codehost grants', [7, 142, 0, 1], [9, 20], [33, 900]),
   of('codehost jobs', [7, 187, 0, 1], [10, 20], [34, 950]),
   of('codehost recover closures', [7, 137, 0, 0], [9, 20], [33, 900]),
@@ -107,8 +107,8 @@ export const ceilings: readonly Ceiling[] = [
   of('state keys', [7, 114, 0, 1], [9, 20], [33, 900]),
   of('doctor', [9, 219, 0, 0], [10, 20], [45, 1300]),
   of('timers show', [11, 148, 0, 0], [8, 20], [43, 1200]),
-  of('schema', [26, 500, 0, 0], [0, 0], [0, 0]),
-  of('completion bash', [26, 489, 0, 0], [0, 0], [0, 0]),
+  of('schema', [26, 501, 0, 0], [0, 0], [0, 0]),
+  of('completion bash', [26, 490, 0, 0], [0, 0], [0, 0]),
   of('help', [24, 253, 0, 0], [0, 0], [0, 0]),
 ]
 
