@@ -56,7 +56,7 @@ for (const [what, fileOf] of Object.entries(damages)) {
       const revoked = await rig.run(['policy', 'revoke'])
       t.equal(revoked.status, 0, revoked.stderr)
       t.equal(revoked.stdout, 'Every route is stopped: alpha, gateway and code host. '
-        + 'The state takes no record now; it is recorded when it is repaired.\n')
+        + 'The stop is recorded once the state is repaired.\n')
       writeFileSync(file, sound)
       t.equal((await rig.json(['policy', 'show'])).block, 'policy_revoked')
       await rig.run(['goal', 'add', 'a record'])
