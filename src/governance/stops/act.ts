@@ -35,18 +35,20 @@ export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
 const partyOfFence = ({ principal, pid: _pid, sent: _sent, ...rest }: FenceFacts): Party =>
   ({ ...rest, principal: principal ?? undefined })
 
-/**
- * Finds what is on its way of everything that the stops cover, or was when `watched` began. That
- * nobody can look takes nothing from the stops; both are told.
- */
-export const reachStopped = async (
+/** Finds what is on its way of everything that the stops cover, or was when `watched` began. */
+export const reachCovered = (
   stops: readonly Aim[], watched: FenceWatch,
+): Promise<Reached> => watched.reach((facts) => {
+  const party = partyOfFence(facts)
+  return stops.some((stop) => covers(stop, party))
+}, stopTimes.fenceWaitMs)
+
+/** The same. That nobody can look takes nothing from the stops; both are told. */
+export const reachStopped = async (
+  ...given: Parameters<typeof reachCovered>
 ): Promise<Reached> => {
   try {
-    return await watched.reach((facts) => {
-      const party = partyOfFence(facts)
-      return stops.some((stop) => covers(stop, party))
-    }, stopTimes.fenceWaitMs)
+    return await reachCovered(...given)
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
     const { kind, code, details, next, message } = error
@@ -63,11 +65,12 @@ export const reachStopped = async (
  */
 export const putAndReach = async (
   holds: Holds, stops: readonly Aim[], put = (): Promise<void> => Promise.resolve(),
+  reach = reachStopped,
 ): Promise<Reached> => {
   const watched = holds.watch()
   try {
     await put()
-    return await reachStopped(stops, watched)
+    return await reach(stops, watched)
   } finally {
     watched.close()
   }

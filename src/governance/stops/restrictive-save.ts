@@ -12,7 +12,7 @@ import type { Tx } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
 import type { Guard } from '../../state/holds/guard.js'
 import { collections } from '../rows.js'
-import { newStop, putAndReach, recordStop, underWayError } from './act.js'
+import { newStop, putAndReach, reachCovered, recordStop, underWayError } from './act.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
 import { requireSeen } from './in-reach.js'
 import { putSpent } from './record.js'
@@ -41,14 +41,17 @@ const spendIn = (gov: Gov, stops: readonly Stop[]): Spend => (tx) => {
   tx.mark()
 }
 
-/** Puts the stops, each under a guard that says that its save lives. */
+/**
+ * Puts the stops, each under a guard that says that its save lives. Where nobody can look nothing is
+ * saved, and they are in force no longer: so that is not said of them.
+ */
 const putAll = async (
   { store }: Gov, stops: readonly Stop[], guards: Guard[],
 ): Promise<Reached> => {
   for (const { id } of stops) guards.push(await store.holds.hold('stop', id))
   return putAndReach(store.holds, stops, async () => {
     for (const stop of stops) await store.stops.put(stop)
-  })
+  }, reachCovered)
 }
 
 /** What had left of it is none of this save: it was named when it was closed. */

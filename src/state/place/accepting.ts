@@ -110,7 +110,10 @@ export const acceptServer = async (
   const here = machines.find(({ machine }) => machine === settings.machine)
   if (here !== undefined && here.retired !== null) throw machineRetired()
   const gone = goneOf(store, machines, without)
-  if (gone.length === 0 && without.includes(settings.machineName)) throw machineIsThisOne()
+  const isOwnNamed = without.includes(settings.machineName)
+  if (isOwnNamed && !gone.some(({ name }) => name === settings.machineName)) {
+    throw machineIsThisOne()
+  }
   const isOwn = last.sequence >= own.sequence && link?.equals(own.link) !== false
   const isKnown = !isChanged && isOwn
   if (!isChanged && !isOwn) await stopFirst(store)

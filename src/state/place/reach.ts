@@ -9,8 +9,8 @@ import type { RecordSeal } from './record-seal.js'
 /** Pause between two looks, ms. */
 const pauseMs = 10
 
-/** A stop that lies nowhere: since none at all, all fences are told. */
-export const anyStop = { id: 'none', moment: undefined } as const
+/** A stop that lies nowhere, and since never: what is under way is told, and nothing that ended. */
+export const anyStop = { id: 'none', moment: 'infinity' } as const
 
 /** Who looks, and since which stop. */
 interface Looking {

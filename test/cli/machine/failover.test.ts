@@ -82,6 +82,32 @@ t.test('a machine that is gone is left out: revoked, signed out, and the whole c
   t.equal(one.inferences().length, 0)
 })
 
+t.test('leaving a machine out that was cut off is no less settled where another machine looked meanwhile', async (t) => {
+  const server = await startPostgres(t)
+  const one = await firstMachine(t, server.url)
+  await nextMachine(t, one)
+  const third = await nextMachine(t, one, 'c')
+  const said = async (): Promise<readonly string[]> =>
+    (await third.json(['audit', 'list'])).map(({ what }: { what: string }) => what)
+  const accept = ['state', 'accept-server', '--yes']
+  const [row] = await server.query<{ last: number }>(
+    'select max(sequence)::int as last from sallyport.records')
+  await server.query(`alter table sallyport.records add constraint cut_off
+    check (sequence <= ${(row?.last ?? 0) + 2})`)
+  t.not((await one.run([...accept, '--without', 'b'])).status, 0)
+  await server.query('alter table sallyport.records drop constraint cut_off')
+  t.hasStrict(await third.json(accept), { accepted: false })
+  const before = await said()
+  t.ok(before.includes('state.server_accepted'), 'that it was accepted is recorded')
+  t.notOk(before.includes('state.restored'), 'and nothing is settled')
+  t.hasStrict(await one.json([...accept, '--without', 'b']), { accepted: true, without: ['b'] })
+  t.hasStrict(failure(await one.ask()), { status: 4 }, 'its session has ended')
+  must(await one.run(['login']))
+  t.equal((await one.json(['policy', 'show'])).policy.state, 'revoked')
+  t.hasStrict((await one.json(['ledger', 'show'])).ledger, { available_microusd: 0 })
+  t.type((await one.json(['machine', 'list']))[1].retired_at, 'string')
+})
+
 t.test('work of another machine whose leases a promotion lost is not ended before a lease is over', async (t) => {
   const { leaseMs } = placeTimes
   t.teardown(() => { placeTimes.leaseMs = leaseMs })

@@ -5,8 +5,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import type { RunOptions } from '../../world/place.js'
 import type { AlphaWorld, Placed } from '../../world/world.js'
 import { newStop } from '../../../src/governance/stops/act.js'
+import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import { openStore } from '../../../src/state/store.js'
 import { newestTask } from '../../support/board.js'
 import { must } from '../../support/must.js'
@@ -99,7 +101,9 @@ t.test('A-071 a stopped process of another machine that holds a request is named
     const { task_id: task, operation_id: operation } = newestTask(one)
     t.equal(revoked.status, 11, revoked.stderr)
     t.equal(revoked.error().code, 'contact_under_way')
-    t.match(revoked.stderr, `A process (task ${task}) does not answer and may still send`)
+    t.match(revoked.stderr, `Stopped for every other request; a process of another machine (task ${
+      task}) does not answer and may still send`)
+    t.match(revoked.error().hint, /^Kill that process, .+ `sallyport machine retire NAME`\.$/)
     t.hasStrict(revoked.json().under_way, [{ operation_id: operation, task_id: task }])
     held.signal('SIGCONT')
     await held.cutOff()
@@ -107,6 +111,41 @@ t.test('A-071 a stopped process of another machine that holds a request is named
     await held.asking
     t.equal(one.inferences().length, 0, 'it saw the stop when it woke')
     must(await two.run(['policy', 'revoke']))
+  })
+
+t.test('A-071 what stops something says again that a process of another machine does not answer',
+  async (t) => {
+    const { one, two } = await twoMachines(t)
+    const file = two.place.write('passphrase', 'another person')
+    must(await two.run(['principal', 'add', 'other', '--passphrase-file', file]))
+    const held = await heldAsk(t, { one })
+    held.signal('SIGSTOP')
+    const { task_id: task, original_root: root, operation_id: operation } = newestTask(one)
+    const its = { env: { SALLYPORT_SESSION: String(loadToken(tokenPath(one.place.stateDir))) } }
+    const says = async (
+      line: readonly string[], times: readonly string[], as: RunOptions = {},
+    ): Promise<void> => {
+      for (const time of times) {
+        const ran = await two.run([...line, '--json'], as)
+        t.equal(ran.status, 11, `${line.join(' ')}, ${time}: ${ran.stdout}${ran.stderr}`)
+        const { code, details } = ran.error()
+        t.strictSame([code, details.operation_id], ['contact_under_way', operation])
+        t.equal(details.stop_id === undefined, time === 'second', 'put once')
+      }
+    }
+    const times = ['first', 'second']
+    await says(['task', 'cancel', task], times, its)
+    await says(['alpha', 'setup', '--disable'], times)
+    await says(['logout'], times, its)
+    must(await two.run(['login', '--owner', 'other', '--passphrase-file', file]))
+    await says(['session', 'revoke', root], ['second'])
+    await says(['principal', 'disable', 'owner'], times)
+    held.signal('SIGKILL')
+    await held.asking
+    must(await one.run(['login', '--owner', 'other', '--passphrase-file', file]))
+    must(await one.run(['goal', 'add', 'next']))
+    t.hasStrict(must(await two.run(['session', 'revoke', root, '--json'])).json(), {})
+    t.equal(one.inferences().length, 0)
   })
 
 t.test('A-071 A-168 a machine that was retired is no less named while a request of it may leave',

@@ -13,6 +13,7 @@ import type { PlacedStore } from '../../../src/state/place/placed-store.js'
 import { systemClock } from '../../../src/base/clock.js'
 import { kernelStateLock } from '../../../src/state/lock.js'
 import { replicas } from '../../support/place/replicas.js'
+import { until } from '../../support/until.js'
 
 const rows: CollectionSpec<{ readonly n: number }> = {
   name: 'rows', schema: v.strictObject({ n: v.number() }), partition: 'hash256',
@@ -286,6 +287,32 @@ t.test('one lane over machines; a higher priority that waits elsewhere goes firs
   t.strictSame(order, ['interactive'])
   lane.release()
   await low
+  t.strictSame(order, ['interactive', 'normal'])
+})
+
+t.test('a higher priority that waited longer than its place lasts without a word still goes first', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const clock = store.replica.clock
+  const ask = (at: typeof store, priority: 'interactive' | 'normal') =>
+    at.holds.lane({ priority, clock, deadlineMs: clock.monotonicMs() + 20_000 })
+  const wants = () => server.leases.filter(({ name, until }) =>
+    name.startsWith('want/interactive/') && until > server.nowMs())
+  const held = await ask(store, 'normal')
+  const waiting = ask(other, 'interactive')
+  await until('it waits', () => wants().length === 1)
+  server.nowMs = () => Date.now() + 60_000
+  t.strictSame(wants(), [], 'its place is over')
+  await until('it waits anew', () => wants().length === 1)
+  const order: string[] = []
+  const gone = async (who: string, asked: ReturnType<typeof ask>): Promise<void> => {
+    const lane = await asked
+    order.push(who)
+    lane.release()
+  }
+  const low = gone('normal', ask(store, 'normal'))
+  held.release()
+  await Promise.all([gone('interactive', waiting), low])
   t.strictSame(order, ['interactive', 'normal'])
 })
 

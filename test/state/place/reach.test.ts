@@ -28,3 +28,26 @@ t.test('a stop tells which requests of another machine had left in part or whole
   t.strictSame(new Map(reached.sent.map(({ operation, sent }) => [operation, sent])),
     new Map([[begun, 'begun'], [whole, 'whole']]))
 })
+
+t.test('who puts no stop is told what another machine is sending now, and nothing that ended before', async (t) => {
+  const { store, next } = await replicas(t)
+  const other = await next()
+  const begins = async () => {
+    const operation = `op_${randomUUID()}`
+    const guard = await other.holds.hold('operation', operation)
+    const fence = other.holds.fence({ operation, task: null, principal: null, pid: 1 }, [guard])
+    await fence.take(new AbortController().signal)
+    fence.note('whole')
+    return { operation, end: () => { fence.give(); guard.release() } }
+  }
+  const ended = await begins()
+  ended.end()
+  const { operation } = await begins()
+  const watched = store.holds.watch()
+  const { sent, underWay, unseen } = await watched.reach(() => true, 50)
+  watched.close()
+  t.strictSame(sent.filter((one) => one.operation === ended.operation), [])
+  t.hasStrict(underWay, [{ operation, pid: 0, elsewhere: true }])
+  t.equal(underWay.length, 1)
+  t.equal(unseen, undefined, 'somebody has looked')
+})

@@ -75,6 +75,19 @@ t.test('a machine that is gone is left out by name, and taken from then on no mo
   t.ok(server.machines.find(({ name }) => name === 'b')?.retired)
 })
 
+t.test('a machine does not go on without itself, and asking for that changes nothing', async (t) => {
+  const { store, next, server } = await replicas(t)
+  await next()
+  server.isChanged = true
+  const told = { kind: 'rejected', code: 'machine_is_this_one' }
+  const [vouchers, machines] = [[...server.vouchers], [...server.machines]]
+  for (const without of [['a'], ['a', 'b']]) await t.rejects(acceptServer(store, without), told)
+  server.isChanged = false
+  await t.rejects(acceptServer(store, ['a']), told)
+  t.strictSame([server.vouchers, server.machines], [vouchers, machines])
+  t.strictSame(store.stops.lying(), [])
+})
+
 t.test('a machine that is gone gives nothing back, however far it had come', async (t) => {
   const { store, next, server } = await replicas(t)
   const other = await next()
