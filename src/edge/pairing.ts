@@ -53,8 +53,10 @@ const codesIn = (view: View): readonly EdgeCode[] =>
 
 /** A code dies with the session that offered it. */
 const isUsable = (view: View, now: string) => (code: EdgeCode): boolean => {
+  if (!isOpen(code, now)) return false
   try {
-    return isOpen(code, now) && requireRootRow(view, now, code.root).root.root_id === code.root
+    requireRootRow(view, now, code.root)
+    return true
   } catch (error) {
     if (error instanceof SallyportError) return false
     throw error
@@ -132,15 +134,8 @@ const usable = (view: View, now: string, digest: string): EdgeCode | undefined =
   const found = rowsUnder(view, edgeCollections.codes, codesByDigest, {
     under: [digest],
   }).at(-1)?.doc
-  if (found === undefined || !sameText(found.digest, digest) || !isOpen(found, now)) {
-    return undefined
-  }
-  try {
-    requireRootRow(view, now, found.root)
-    return found
-  } catch {
-    return undefined
-  }
+  return found !== undefined && sameText(found.digest, digest) && isUsable(view, now)(found)
+    ? found : undefined
 }
 
 const paired = (tx: Tx, now: string, code: EdgeCode, name: string, digest: string): EdgeDevice => {

@@ -17,6 +17,7 @@ import { defaultSettings } from '../../src/edge/device/settings.js'
 import { offerPairing } from '../../src/edge/pairing.js'
 import { pinOf } from '../../src/net/pin.js'
 import { captureOf } from '../support/edge/device.js'
+import { startOrigin } from '../support/edge/origin.js'
 import { vectorOf } from '../support/edge/page.js'
 import { must } from '../support/must.js'
 import { newKey, selfSigned } from '../support/net/self-signed.js'
@@ -187,6 +188,25 @@ t.test('S-027 S-195 S-197 S-198 the Python of the page pairs, sends and reads ba
   const ended = await run('send', ...pictures)
   t.strictSame([ended.status, ended.stderr.trim()], [1, 'pair again'])
   t.ok(bridge.count() >= 7, 'all of it by the bridge')
+})
+
+t.test('S-040 the Python of the page gives no capture up while the service cannot say its last number, and asks for that once', python, async (t) => {
+  const service = await startOrigin(t)
+  const { place, run } = await asks(t)
+  const line = place.write('pairing.txt', service.pairingString())
+  t.equal((await run('pair', line)).status, 0)
+  const used = { status: 409, code: 'sequence_not_greater' }
+  service.lastSequence = 7
+  service.factsFaults.push(503)
+  service.fault(used)
+  const sent = await run('send', place.write('1.png', image(1)))
+  const [id] = [...service.stored.values()].map(({ artifact }) => artifact['artifact_id'])
+  t.strictSame([sent.status, sent.stdout.trim()], [0, id], sent.stderr)
+  t.strictSame(service.uploads.map(({ told }) => told['sequence']), [1, 1, 8])
+  service.fault(used, used)
+  const never = await run('send', place.write('2.png', image(2)))
+  t.strictSame([never.status, never.stdout.trim()], [0, used.code], 'its answer was no help')
+  t.equal(service.requests.filter((one) => one === 'GET /api/edge/pairing').length, 3)
 })
 
 t.test('S-197 the Python of the page sends no byte of a request to a service of another key', python, async (t) => {

@@ -4,13 +4,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alphaCapability } from '../../src/alpha/constants.js'
 import { dropInput, keptInputMs, takeKeptInput } from '../../src/alpha/ask/kept-input.js'
+import { keyOf, type Answered } from '../../src/service/route.js'
+import { alphaRoutes } from '../../src/service/routes/alpha.js'
+import { gate } from '../support/gate.js'
 import { failure, must } from '../support/must.js'
 import { until } from '../support/until.js'
-import { serving, type Serving } from '../support/service/serving.js'
+import { processWorld, serving, type Got, type Serving } from '../support/service/serving.js'
 import { t } from '../support/tests-in-slices.js'
 import { question } from '../world/alpha.js'
 import type { Teardown } from '../world/place.js'
-import { World } from '../world/world.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 const schema = 'svc.alpha.text.input.v1'
 const input = (over: object = {}): object =>
@@ -171,6 +174,80 @@ t.test('A-026 A-186 the same request from a later session of its owner is answer
   }
   const path = `/api/work-board/tasks/${String(made.json()['task']['id'])}/alpha-text/output`
   t.equal((await at.get(path)).answer, made.json()['answer'])
+  t.equal(world.inferences().length, 1)
+})
+
+/** A service whose provider holds every answer back until the gate is open. */
+const heldBack = async (t: Teardown) => {
+  const held = gate()
+  const world = await World.in(t).sandbox({
+    hooks: {
+      onRequest: async (_service, { route }) => {
+        if (route === 'completion') await held.passed
+      },
+    },
+  }).state().session().alpha()
+  t.teardown(held.open)
+  return { world, held, at: await serving(t, world) }
+}
+
+/** Posts by the route itself; another request comes in between its look at the rows and its ask. */
+const overtaken = async (
+  world: AlphaWorld, body: object, waitMs: number, sooner: () => Promise<unknown>,
+) => {
+  let once: Promise<unknown> | null = null
+  const observer = {
+    at: async (step: string) => {
+      if (step === 'ask.admit') await (once ??= sooner())
+    },
+  }
+  const route = alphaRoutes.find((one) => keyOf(one) === 'POST /api/work-board/tasks')
+  const store = world.open('write')
+  return await route?.run({
+    gov: { ...world.gov, store, observer, face: 'service' }, session: world.session(),
+    world: processWorld(world, new AbortController().signal),
+    asked: { params: {}, query: {}, body: Buffer.from(JSON.stringify(body)), waitMs },
+    goOn: (work) => void work.catch(() => undefined),
+    cut: () => '', stopped: async () => undefined,
+  }) as Answered
+}
+
+t.test('A-186 of two equal requests at once the later one is told the task of the sooner one, or its answer where it waits', async (t) => {
+  for (const waitMs of [0, 30_000]) {
+    const { world, held, at } = await heldBack(t)
+    const body = {
+      kind: alphaCapability, input_artifact_id: await handIn(at), idempotency_key: randomUUID(),
+    }
+    const made: Got[] = []
+    const told = await overtaken(world, body, waitMs, async () => {
+      made.push(await at.ask('POST', '/api/work-board/tasks', { body }))
+      if (waitMs > 0) setTimeout(held.open, 50)
+    })
+    t.strictSame(made.map(({ status }) => status), [202])
+    const id: string = made[0]?.json()['id']
+    t.hasStrict(told, waitMs === 0 ? { status: 202, document: { id, state: 'running' } }
+      : { status: 200, document: { task: { id } } })
+    held.open()
+    await until('the answer', async () =>
+      (await at.get(`/api/work-board/tasks/${id}`)).task.state === 'succeeded')
+    t.equal(world.inferences().length, 1)
+  }
+})
+
+t.test('A-186 a repeat that would wait is answered when the ask ends, or with the task once its time is over', async (t) => {
+  const { world, held, at } = await heldBack(t)
+  const [id, key] = [await handIn(at), randomUUID()]
+  const made = await create(at, id, key)
+  await until('it was sent', () => world.inferences().length === 1)
+  const short = await create(at, id, key, { Prefer: 'wait=1' })
+  t.strictSame([made.status, short.status], [202, 202])
+  t.equal(short.json()['state'], 'running')
+  const waits = create(at, id, key, { Prefer: 'wait=30' })
+  held.open()
+  const waited = await waits
+  t.equal(waited.status, 200, waited.bytes.toString())
+  t.equal(waited.json()['task']['id'], made.json()['id'])
+  t.equal(waited.json()['answer'], (await create(at, id, key)).json()['answer'])
   t.equal(world.inferences().length, 1)
 })
 

@@ -2,10 +2,12 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
+import { edgeLimits } from '../../src/edge/constants.js'
+import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { revokeDevice } from '../../src/edge/pairing.js'
 import { artifactMarks } from '../support/edge/marks.js'
 import { codeOf } from '../support/edge/uploading.js'
-import { must } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { headOf, headText, offered, pairOver, sendOver } from '../support/service/devices.js'
 import { holdLock } from '../support/state/hold-lock.js'
@@ -296,4 +298,42 @@ t.test('the verbs of paired devices: a line that is a secret, lists, bytes into 
     token: null, body: { code: codeOf(line), device_name: 'camera' },
   })
   t.equal(used.status, 403, 'a code pairs one device')
+})
+
+t.test('`explain` of a capture does not say who has it, and the line that it names writes it down', async (t) => {
+  const { world, at, pair } = await setup(t)
+  const { credential } = await pair()
+  const body = image(5)
+  const { artifact_id: id } = (await send(at, credential, body, headOf(body, 1))).json()
+  const { rows: [row] } = await world.json(['explain', id])
+  t.equal(row.text, 'It is stored, sealed.', 'what was made of it is told elsewhere')
+  const [line] = row.next
+  must(await world.run(line.split(' ').slice(1)))
+  t.ok(readFileSync(join(world.place.cwd, 'capture')).equals(body), line)
+})
+
+t.test('a line that found no room for another device pairs once a pairing was ended, as the device is told', async (t) => {
+  const { world, offer, pair } = await setup(t)
+  const { place } = world
+  const { device_id: first } = await pair()
+  const line = place.write('pairing', `${await offer()}
+`)
+  await world.transact((tx) => {
+    const device = tx.get(edgeCollections.devices, first)
+    if (device === undefined) throw new Error('it is paired')
+    for (let n = 1; n < edgeLimits.devicesMax; n += 1) {
+      tx.put(edgeCollections.devices, `edge_dev_${n}`, { ...device, device_id: `edge_dev_${n}` })
+    }
+  })
+  const redeem = () => place.run(['edge', 'daemon', '--once', '--json', '--pair-file', line])
+  const full = await redeem()
+  t.hasStrict(failure(full), { status: 4, code: 'edge_pairing_refused' })
+  t.equal(full.error().reason, 'edge_devices_full')
+  t.match(full.error().hint, /pairing ended there.*use this line again/)
+  t.strictSame(full.error().next, [{ command: 'sallyport edge revoke DEVICE', needs_person: true }])
+  must(await world.run(['edge', 'revoke', first]))
+  must(await redeem())
+  const used = await redeem()
+  t.strictSame([used.status, used.error().next],
+    [4, [{ command: 'sallyport edge pair', needs_person: true }]], 'now another one is needed')
 })

@@ -5,10 +5,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { findService } from '../../src/governance/service/identity.js'
+import { holdService } from '../../src/governance/service/running.js'
 import { freePort, startAtPort } from '../support/ports.js'
 import { started, startedToComeBack } from '../support/service/process.js'
 import { serving } from '../support/service/serving.js'
-import { must } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { builtApp } from '../world/process.js'
 import type { Place } from '../world/place.js'
@@ -46,6 +47,35 @@ t.test('a second service of a state is refused by the name of the first, whateve
   t.hasStrict(JSON.parse(Buffer.from(line, 'base64url').toString()), { origin })
   t.equal(first.told.port, port)
   t.equal((await first.ask('GET', '/api/session')).status, 200, 'it goes on')
+})
+
+t.test('`serve --open` beside a service that starts or stops, or that answers something else, is not told to type the same line', async (t) => {
+  const world = await World.in(t).state().session()
+  const { stateDir } = world.place
+  const refusedNow = async (what: string) => {
+    const ran = await world.run(['serve', '--open', '--json'])
+    t.hasStrict(failure(ran), { status: 11, code: 'service_running' }, what)
+    t.strictSame(ran.error().next, [], what)
+    t.match(ran.error().hint, /^It offers no page now.* Try again in a moment\.$/, what)
+  }
+  const held = async (what: string) => {
+    const place = await holdService(stateDir, new Date(world.clock.wallMs()).toISOString())
+    await refusedNow(what)
+    place.release()
+  }
+  await held('it never listened yet')
+  await (await serving(t, world)).stop()
+  await held('it listens no more, or not yet')
+  for (const answer of [
+    { status: 503, body: { error: { code: 'service_stopping' } } },
+    { status: 404, body: {} }, { status: 200, body: [] },
+  ]) {
+    const at = await serving(t, world, {
+      endpoints: [{ method: 'POST', path: '/api/page/offers', answer: async () => answer }],
+    })
+    await refusedNow(`it answers ${answer.status}`)
+    await at.stop()
+  }
 })
 
 t.test('of services that begin at once one serves, and the others are refused by its name', async (t) => {

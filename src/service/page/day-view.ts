@@ -138,9 +138,12 @@ const showWeek = (day: ShownDay): void => fill('week', weekOf(day).map((one) => 
 }))
 
 const show = (day: ShownDay): void => {
+  // What is looked for in a day stays while that day does.
+  if (shown?.day !== day.day) {
+    hours = null
+    at<Control>('day-search').value = ''
+  }
   shown = day
-  hours = null
-  at<Control>('day-search').value = ''
   say('day-title', longDay(day.day))
   say('day-told', '')
   say('day-figures', day.figures)

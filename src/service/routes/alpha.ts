@@ -17,6 +17,7 @@ import { config } from '../../fabric/operations/config.js'
 import {
   boardTaskDocument, boardTaskShape, type SeenTask,
 } from '../../governance/board/task-document.js'
+import type { Task } from '../../governance/rows.js'
 import { Answered, jsonOf, type Call, type Route } from '../route.js'
 import { endedWithin, route, routeOf, smallJson } from '../route-of.js'
 
@@ -57,14 +58,12 @@ const requestOf = ({ gov, session, asked }: Call): AskRequest => {
   }
 }
 
-/** The task of a request, under way or ended; null before it is admitted. */
-const underWay = ({ gov, session }: Call, request: AskRequest): Answered | null => {
-  const view = gov.store.read()
-  const task = askedBefore(gov, view, session, request)
-  return task === null ? null : new Answered(202, taskCreate.answer({ view, session, task }))
-}
+const toldOf = ({ gov, session }: Call, task: Task): Answered =>
+  new Answered(202, taskCreate.answer({ view: gov.store.read(), session, task }))
 
-const running: ReadonlySet<string> = new Set(['accepted', 'queued', 'running'])
+/** The task that this key and content have made, under way or ended; null before it is admitted. */
+const madeBy = ({ gov, session }: Call, request: AskRequest): Task | null =>
+  askedBefore(gov, gov.store.read(), session, request)
 
 /** Asks in the background; what comes first answers: the end, or the admission and the wait. */
 const ask = async (call: Call, request: AskRequest): Promise<unknown> => {
@@ -74,23 +73,38 @@ const ask = async (call: Call, request: AskRequest): Promise<unknown> => {
   const work = askOnce(alphaContext(world, gov), session, request).then((result) =>
     new Answered(200, alphaAsk.answer({ ...result, view: gov.store.read() })))
   call.goOn(work)
-  const soon = await Promise.race([admitted, work]).catch((error: unknown) => {
-    // Another request with this key was sooner: its task is the one that was asked for.
-    const isAsked = error instanceof SallyportError && error.code === 'ask_in_progress'
-    const sooner = isAsked ? underWay(call, request) : null
-    if (sooner !== null) return sooner
-    throw error
-  })
+  const soon = await Promise.race([admitted, work])
   const ended = soon ?? (asked.waitMs > 0 ? await endedWithin(work, asked.waitMs) : null)
   if (ended !== null) return ended
-  return underWay(call, request) ?? work
+  const task = madeBy(call, request)
+  return task === null ? work : toldOf(call, task)
+}
+
+const running: ReadonlySet<string> = new Set(['accepted', 'queued', 'running'])
+/** How often a repeat looks whether the ask that goes on has ended. */
+const lookMs = 100
+
+/** The task of a request that another one asks, once the wait is over; null where none goes on. */
+const underWay = async (call: Call, request: AskRequest): Promise<Answered | null> => {
+  const { gov: { clock }, asked: { waitMs }, world: { stop } } = call
+  const untilMs = clock.monotonicMs() + waitMs
+  for (;;) {
+    const task = madeBy(call, request)
+    if (task === null || !running.has(task.state)) return null
+    const leftMs = untilMs - clock.monotonicMs()
+    if (leftMs <= 0 || stop.aborted) return toldOf(call, task)
+    await clock.sleep(Math.min(leftMs, lookMs), stop).catch(() => undefined)
+  }
 }
 
 const createTask = async (call: Call): Promise<unknown> => {
   const request = requestOf(call)
-  const before = askedBefore(call.gov, call.gov.store.read(), call.session, request)
-  if (before !== null && running.has(before.state)) return underWay(call, request)
-  return ask(call, request)
+  const again = async (): Promise<unknown> => await underWay(call, request) ?? ask(call, request)
+  return again().catch((error: unknown) => {
+    // Another request with this key was sooner: its task is the one that was asked for.
+    if (error instanceof SallyportError && error.code === 'ask_in_progress') return again()
+    throw error
+  })
 }
 
 /** The routes. */

@@ -98,3 +98,63 @@ t.test('S-039 a capture of which nothing left, the service being away, counts as
   const taken = await device.place.json(['edge', 'capture', 'shot-1.png'])
   t.matchStrict(taken.evicted, [{ number: 1, reason: 'items' }])
 })
+
+t.test('S-036 S-038 S-039 a service that answers, though it takes nothing, is told once what left unsent, and each try stays one', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const { service } = device
+  for (const n of [1, 2]) await device.capture(n)
+  service.always({ status: 503 })
+  const ran = await device.running(() =>
+    until('five tries', () => service.uploads.length === 5))
+  t.strictSame(service.evictions, [1], 'while a capture waits')
+  const tellings = () => service.requests.filter((line) => /spool/.test(line)).length
+  t.equal(tellings(), 1)
+  const waits = linesOf(ran).filter(({ event }) => event === 'waiting')
+  t.ok(waits.length >= 4, 'a gap behind each')
+  t.ok(waits.every(({ reason, wait_ms: ms }) => reason === 'refused' && Number(ms) > 0))
+  service.always('cut')
+  t.equal((await device.once()).status, 9)
+  t.equal(tellings(), 1, 'what does not answer is told nothing')
+})
+
+t.test('S-039 a telling that fails beside a capture that is not taken changes nothing of the gap; one that ends the pairing ends it', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const { service } = device
+  for (const n of [1, 2]) await device.capture(n)
+  service.always({ status: 503 })
+  service.spoolFaults.push(503, 'cut')
+  for (const told of [[], [], [1]]) {
+    const ran = await device.once()
+    t.strictSame([ran.status, ran.error().reason], [9, 'refused'])
+    t.strictSame(service.evictions, told)
+  }
+  service.spoolFaults.push(401)
+  const ended = await device.once()
+  t.strictSame([ended.status, ended.error().code], [4, 'edge_pairing_ended'])
+  t.ok(device.pairing().ended_at !== null)
+  t.equal((await device.once()).status, 4)
+  t.equal(service.uploads.length, 4, 'nothing more was sent')
+})
+
+t.test('S-039 a capture that a full service refused counts as one that left unsent, and is told while the next one waits', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const { service } = device
+  await device.capture(1)
+  service.always({ status: 507, code: 'edge_store_full' })
+  t.equal((await device.once()).status, 9)
+  const taken = await device.place.json(['edge', 'capture', 'shot-1.png'])
+  t.matchStrict(taken.evicted, [{ number: 1, reason: 'items' }])
+  t.equal((await device.once()).status, 9)
+  t.strictSame(service.evictions, [1])
+})
+
+t.test('S-039 what was sent, and whose answer was lost, may be sent whatever another answer than a full store says', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const first = await device.capture(1)
+  device.service.fault('lost-reply', { status: 503 })
+  for (const reason of ['reset', 'refused']) t.equal((await device.once()).error().reason, reason)
+  const taken = await device.place.json(['edge', 'capture', 'shot-1.png'])
+  t.matchStrict(taken.evicted, [{ number: 0, reason: 'may_be_sent', request_id: first }])
+  must(await device.once())
+  t.strictSame(device.service.evictions, [])
+})

@@ -148,6 +148,31 @@ t.test('what was done between 14:00 and 16:00 takes two clicks, and a search one
   t.match(page.at('day-spent').textContent, /cost \$0\.00/)
 })
 
+t.test('behind a scan that went well the shown day is asked for anew, and what is looked for in it stays', async (t) => {
+  const { world, page, figures } = await browsed(t)
+  const days = () => page.requests.filter(({ line }) => line.startsWith('GET /api/page/day'))
+  page.at('day-search').value = 'e.png'
+  page.at('day-search').does('input')
+  t.match(page.at('episodes').textContent, /No episode says that/)
+  const time = new Date(Date.parse(`${yesterday}T16:10:00.000Z`) - zone.aheadMs)
+  world.file('e.png', image(5), time.toISOString())
+  const before = days().length
+  page.at('scan').does('click')
+  await until('the new picture', () => /, 5 pictures/.test(figures()))
+  t.strictSame(days().slice(before).map(({ line }) => line), [`GET /api/page/day?day=${yesterday}`])
+  t.strictSame(titles(page), ['16:00 to 16:30'])
+  t.equal(page.at('day-search').value, 'e.png')
+  page.at('day-on').does('click')
+  await until('today', () => /^No picture/.test(figures()))
+  t.equal(page.at('day-search').value, '', 'another day begins with all of it')
+  rmSync(world.folder, { recursive: true })
+  const asked = days().length
+  page.at('scan').does('click')
+  await until('the refusal', () => !/^(?:Looked|Scanning)/.test(page.at('scan-told').textContent))
+  await until('the end', () => !page.at('scan').disabled)
+  t.equal(days().length, asked, 'nothing is new')
+})
+
 t.test('a click on an episode shows its pictures, scaled down; keys step through them; nothing of one stays', async (t) => {
   const { page } = await browsed(t)
   const pictures = () => page.requests.filter(({ line }) => line.endsWith('/picture'))

@@ -51,6 +51,8 @@ export interface TestOrigin {
   revoke(): void
   lastSequence: number
   tellsOf: string | null
+  /** What the next questions for its numbers get: a status. */
+  readonly factsFaults: number[]
   /** What was told of evictions. */
   readonly evictions: number[]
   /** What the next tellings of them get: a status, or nothing at all. */
@@ -109,6 +111,7 @@ class Service {
   lastSequence = 0
   /** Of which device it tells the numbers; null: of the one that asks. */
   tellsOf: string | null = null
+  readonly factsFaults: number[] = []
   readonly evictions: number[] = []
   readonly spoolFaults: TestOrigin['spoolFaults'] = []
   readonly ended: string[] = []
@@ -181,6 +184,8 @@ class Service {
   }
 
   #facts(known: boolean, response: ServerResponse): void {
+    const fault = this.factsFaults.shift()
+    if (fault !== undefined) return refuse(response, fault, refusedWith(fault))
     if (!known) return refuse(response, 401, 'edge_credential_invalid')
     this.#taken(response, 200, {
       device_id: this.tellsOf ?? this.#deviceId, owner: 'prn_x', device_name: 'd', revoked: false,

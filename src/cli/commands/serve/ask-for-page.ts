@@ -1,10 +1,10 @@
 /** Asks the service that runs for a way into its page, as the session in use, over its own key. */
 import * as v from 'valibot'
 import { fail, SallyportError } from '../../../base/errors.js'
-import { parseStrictJson } from '../../../base/strict-json.js'
-import { serviceIdentity } from '../../../governance/service/identity.js'
+import { findService, identityOf } from '../../../governance/service/identity.js'
 import { createPinnedClient } from '../../../net/client.js'
 import { ContactError } from '../../../net/contact-error.js'
+import { parseReply } from '../../../net/reply.js'
 import type { HttpsReply } from '../../../net/types.js'
 import { certificateFileOf } from '../../../service/material.js'
 import { pageOffer } from '../../../service/page/page-contract.js'
@@ -17,7 +17,7 @@ const timeoutMs = 10_000
 const errorShape = v.object({ error: v.object({ code: v.string() }) })
 
 const documentOf = ({ body }: HttpsReply): unknown =>
-  parseStrictJson(body, { bytesMax: replyBytesMax, depthMax: 8 })
+  parseReply(body, { bytesMax: replyBytesMax, depthMax: 8 })
 
 const codeOf = (reply: HttpsReply): string | null => {
   const parsed = v.safeParse(errorShape, documentOf(reply))
@@ -41,7 +41,7 @@ const askFor = async (deps: VerbDeps, origin: string, pin: string): Promise<Http
 const silent = ({ kind, code, message, details }: SallyportError): SallyportError =>
   new SallyportError({
     kind, code, message, details,
-    next: 'It does not answer: it is starting or stopping. Try again in a moment.',
+    next: 'It offers no page now, as while it starts or stops. Try again in a moment.',
   })
 
 /**
@@ -51,7 +51,11 @@ const silent = ({ kind, code, message, details }: SallyportError): SallyportErro
 export const askForPage = async (
   deps: VerbDeps, running: SallyportError,
 ): Promise<ReturnType<typeof serve.answer>> => {
-  const identity = serviceIdentity(await deps.gov('read'))
+  const { store } = await deps.gov('read')
+  const row = findService(store, store.read())
+  // The first one of this state is still choosing its port.
+  if (row === undefined) throw silent(running)
+  const identity = identityOf(row)
   const reply = await askFor(deps, identity.origin, identity.pin).catch((error: unknown) => {
     throw error instanceof ContactError ? silent(running) : error
   })
