@@ -56,5 +56,5 @@ export const changedSource = (path: string): SallyportError =>
 export const sourceNotAsShown = (path: string | null): SallyportError =>
   fail.conflict('source_not_as_shown', 'The folder is not what was shown of it any more.', {
     details: path === null ? {} : { path: shownText(path) },
-    next: 'Nothing was sent. Run the command again, under another key, and look at it anew.',
+    next: 'Nothing was sent. Look anew by the same command, under another key if it has one.',
   })

@@ -85,11 +85,16 @@ const provedText = ({ current }: Form, slot: SlotName): string => {
 const modelIn = ({ current }: Form, draft: Draft, slot: SlotName): string | null =>
   draft.slots[slot]?.model ?? current.gateway?.slots[slot].model ?? null
 
+/** What a slot is for, as whoever fills in the form has to know it. */
+const usesOf: Readonly<Record<SlotName, string>> = {
+  chat: 'for proofs alone', report: 'for digests', screenshot: 'for pictures',
+}
+
 const askSlots = async (form: Form, draft: Draft): Promise<void> => {
   const { prompter, gov, current, deps } = form
   for (;;) {
     const labels = new Map<string, SlotName>(slotNames.map((slot) => {
-      return [`${slot}: ${modelIn(form, draft, slot) ?? 'not set'}`, slot]
+      return [`${slot}, ${usesOf[slot]}: ${modelIn(form, draft, slot) ?? 'not set'}`, slot]
     }))
     const isNone = [...labels.values()].every((slot) => modelIn(form, draft, slot) === null)
     const done = isNone ? 'none' : 'no other slot'

@@ -1,5 +1,6 @@
 /** A state that is sealed for the sandbox of this machine: what its set-up may fill in. */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { shellWord } from '../../../base/told.js'
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile, type DeploymentProfile } from '../../../governance/profile.js'
 import type { SlotName } from '../../../gateway/constants.js'
@@ -23,19 +24,27 @@ export interface Rehearsal {
   readonly repository: string
 }
 
+/** The demo keeps its sandbox beside its state, everybody else in the default folder. */
+const ownSandbox = async (
+  deps: VerbDeps, { provider }: Pick<DeploymentProfile, 'provider'>,
+): Promise<string | null> => {
+  for (const dir of [defaultSandboxDir(deps), join(dirname(deps.places.stateDir), 'sandbox')]) {
+    const folder = dir === null ? null : await readFolder(dir)
+    if (folder === null) continue
+    if (provider.base_url === `https://127.0.0.1:${folder.ports.provider}/v1`) return dir
+  }
+  return null
+}
+
 /**
  * The rehearsal of a sealed profile; null where the profile is for anybody else than the sandbox of
- * the default folder. Looks at files of that folder alone.
+ * the default folder or of one beside the state. Looks at files of these folders alone.
  */
 export const rehearsalOf = async (
   deps: VerbDeps, profile: Pick<DeploymentProfile, 'provider'>,
 ): Promise<Rehearsal | null> => {
-  const dir = defaultSandboxDir(deps)
-  if (dir === null) return null
-  const folder = await readFolder(dir)
-  const isItsOwn = folder !== null
-    && profile.provider.base_url === `https://127.0.0.1:${folder.ports.provider}/v1`
-  return !isItsOwn ? null : {
+  const dir = await ownSandbox(deps, profile)
+  return dir === null ? null : {
     dir, isRunning: isRunning(dir),
     keyFiles: {
       provider: join(dir, folderFiles.providerKey), gateway: join(dir, folderFiles.gatewayKey),
@@ -51,5 +60,8 @@ export const noteStoppedSandbox = async (deps: VerbDeps, { store }: Gov): Promis
   if (deps.globals.json) return
   const rehearsal = await rehearsalOf(deps, deploymentProfile(store))
   if (rehearsal === null || rehearsal.isRunning) return
-  deps.note('The sandbox of this state does not run: `sallyport sandbox start --background`')
+  const { dir } = rehearsal
+  const named = dir === defaultSandboxDir(deps) ? '' : ` --dir ${shellWord(dir)}`
+  deps.note('The sandbox of this state does not run: '
+    + `\`sallyport sandbox start --background${named}\``)
 }
