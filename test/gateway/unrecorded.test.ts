@@ -3,9 +3,11 @@ import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { fail, type SallyportError } from '../../src/base/errors.js'
 import { unrecorded } from '../../src/contact/persist.js'
+import { claimCollection } from '../../src/gateway/call/claims.js'
 import { gatewayProve } from '../../src/gateway/gateway-contract.js'
 import type { CanaryEntry } from '../../src/gateway/prove.js'
 import { checkLedger, recover } from '../support/ledger.js'
+import { must } from '../support/must.js'
 import { holdLock } from '../support/state/hold-lock.js'
 import { takenForDead } from '../support/taken-for-dead.js'
 import { World } from '../world/world.js'
@@ -72,4 +74,28 @@ t.test('what was sent and could not be recorded outweighs every refusal of anoth
     }
   }
   t.end()
+})
+
+t.test('a proof that was never sent, but that others took for sent, says that its bound is held', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  const stop = new AbortController()
+  const ran = await rig.prove('chat', {
+    stop: stop.signal,
+    at: async (at) => {
+      if (at !== 'prove.contact_intent') return
+      await takenForDead(rig)
+      stop.abort()
+    },
+  })
+  t.equal(rig.calls().length, 0)
+  t.equal(ran.status, 7, ran.stderr)
+  const { code, reason, next: [first], details: { operation_id: id } } = ran.error()
+  t.strictSame([code, reason], ['taken_for_sent', 'outcome_not_recorded'])
+  t.equal(first.command, `sallyport ledger settle ${id} --amount USD`)
+  const [claim] = rig.view().all(claimCollection)
+  t.equal(claim?.doc.ended, null, 'what is settled by hand finds its claim open')
+  must(await rig.run(['ledger', 'settle', id, '--amount-microusd', '0', '--yes']))
+  t.hasStrict(checkLedger(t, rig), { unknown_microusd: 0, held_microusd: 0, settled_microusd: 0 })
+  must(await rig.prove('chat'))
+  must(await rig.run(['state', 'check']))
 })
