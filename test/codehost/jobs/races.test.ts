@@ -285,6 +285,26 @@ const heldAt = async (at: Working, job: string, where: string, nth = 1) => {
   }
 }
 
+t.test('C-018 C-036 a run that was taken for dead behind its mark frees nothing, whatever it knows of its own creation', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const stop = new AbortController()
+  const ran = await at.runJob(job, {
+    stop: stop.signal,
+    at: async (step) => {
+      if (step !== 'codehost.contact_intent') return
+      await takenForDead(at)
+      stop.abort()
+    },
+  })
+  t.equal(at.posts().length, 0)
+  t.equal(ran.status, 7, ran.stderr)
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', contacted: 1, reserved: true })
+  t.equal(at.connection().active_job_id, job)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
 t.test('C-018 C-036 a run that was taken for dead before its mark ends nothing of the run that has gone on since, whose creation is on its way', async (t) => {
   const at = await working(t)
   const job = await at.approved()
