@@ -1,6 +1,7 @@
 /** What becomes of an operation's money in the record that closes it. */
-import { SallyportError } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import type { Binding } from '../governance/ledger/post.js'
+import { moneyNext } from '../governance/ledger/due.js'
 import { findReservation } from '../governance/ledger/find-reservation.js'
 import { markUnknown, release, settle, type ChargeSources } from '../governance/ledger/steps.js'
 import type { Tx } from '../state/types.js'
@@ -22,6 +23,13 @@ const step = (tx: Tx, now: string, money: Money, end: MoneyEnd): void => {
   }
 }
 
+/** No status may say that nothing is owed where recovery took an unsent request for sent. */
+const takenForSent = (tx: Tx, { operationId }: Money, cause: SallyportError): SallyportError =>
+  fail.blocked(
+    'taken_for_sent', 'Nothing was sent, but others took this run for dead: its bound stays held.',
+    { reason: 'outcome_not_recorded', next: moneyNext(tx, operationId), cause },
+  )
+
 /**
  * Takes the money's step. Answers the refusal where the rows refuse it (they contradict the
  * reservation, or recovery took this process for dead): the liability stays where it is, which a
@@ -37,10 +45,12 @@ export const endMoney = (
     return null
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
-    // Recovery has given the hold of an unsent request back already; one that it took for sent
-    // stays a liability.
-    const isReleased = findReservation(tx, money.operationId)?.state === 'released'
-    if (error.kind === 'conflict' && end.ledger === 'release' && isReleased) return null
+    const state = findReservation(tx, money.operationId)?.state
+    if (error.kind === 'conflict' && end.ledger === 'release') {
+      // Recovery has given the hold of an unsent request back already.
+      if (state === 'released') return null
+      if (state === 'unknown') return takenForSent(tx, money, error)
+    }
     if (error.kind === 'blocked' || error.kind === 'conflict') return error
     throw error
   }

@@ -66,15 +66,11 @@ const sentOutcomes: readonly unknown[] = [
   'charge_unknown', 'overrun', 'reply_rejected', 'authority_lost',
 ]
 
-/** Sent, and nobody could record how it ended: its bound is held. */
-const isUnrecorded = ({ reason }: SallyportError): boolean => reason === 'outcome_not_recorded'
+const isSent = ({ details }: SallyportError): boolean => sentOutcomes.includes(details['outcome'])
 
-const isSent = (error: SallyportError): boolean =>
-  isUnrecorded(error) || sentOutcomes.includes(error.details['outcome'])
-
-/** Ends of what was sent whose money waits for a person. */
+/** Ends of what was sent whose money waits for a person; unrecorded: its bound stays held. */
 const isDue = (error: SallyportError): boolean =>
-  isUnrecorded(error) || (error.kind === 'blocked' && isSent(error))
+  error.reason === 'outcome_not_recorded' || (error.kind === 'blocked' && isSent(error))
 
 /** Money that waits for a person first; else what was made of all, and why the rest was not. */
 const canaryFailure = (entries: readonly CanaryEntry[]): SallyportError | null => {

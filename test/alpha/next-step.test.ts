@@ -120,6 +120,10 @@ each('A-183 a cancel drops the answer and is the ending unless the charge is unk
   (c) => c.facts.cancelRequested,
   (c) => c.end.answer === 'drop' && c.end.task.state === (isUnknown(c) ? 'blocked' : 'cancelled'))
 
+each('a cancel with a known charge is told as one, and as money that waits where that passed the bound',
+  (c) => c.facts.cancelRequested && !uncontacted(c) && !isUnknown(c),
+  (c) => c.end.errorKind === (overruns(c) ? 'blocked' : 'cancelled'))
+
 each('a rejected reply with a known charge fails under its reason',
   (c) => isNamed(c) && c.facts.cost !== null && undisturbed(c) && verdictOf(c)?.ok === false,
   (c) => {

@@ -6,6 +6,8 @@ import { deploymentProfile } from '../../src/governance/profile.js'
 import type { Tx } from '../../src/state/types.js'
 import { rowsUnder } from '../../src/state/indexes.js'
 import { collections, auditByName } from '../../src/governance/rows.js'
+import { newestTask } from '../support/board.js'
+import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import type { Ran } from '../world/place.js'
@@ -92,6 +94,38 @@ t.test('A-186 a repeat ends with the status that the first run told, whatever it
     t.strictSame([first.status, again.status], [status, status], `${name}: ${again.stderr}`)
     t.equal(again.error().reason, first.error().reason)
     t.ok(rig.inferences().length <= 1)
+  }
+})
+
+t.test('A-186 an ask that was cancelled behind its request ends with 130, and with 7 and its review where its charge passed the bound, as often as its key is repeated', async (t) => {
+  for (const dear of [false, true]) {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const args = ['--idempotency-key', randomUUID()]
+    if (dear) {
+      rig.sandbox.faults.set('billing_overrun', {
+        service: 'provider', value: limits.boundMicrousd, times: 1,
+      })
+    }
+    const first = await rig.ask({
+      args, at: async (step) => {
+        if (step === 'ask.replied') must(await rig.run(['task', 'cancel', newestTask(rig).task_id]))
+      },
+    })
+    t.strictSame([first.status, first.stdout], [dear ? 7 : 130, ''], first.stderr)
+    const { operation_id: id } = newestTask(rig)
+    t.hasStrict(newestTask(rig), { state: 'cancelled', result_artifact_id: null })
+    const again = await rig.ask({ args })
+    t.strictSame([again.status, again.error()], [first.status, first.error()])
+    t.strictSame(first.error().next, dear
+      ? [{ command: `sallyport ledger review ${id}`, needs_person: true }] : [])
+    if (dear) {
+      await typeNext(t, rig, again, ['--accept'])
+      t.equal((await rig.ask({ args })).status, 130, 'nothing waits any more')
+    }
+    t.equal(newestTask(rig).state, 'cancelled')
+    t.equal(rig.inferences().length, 1)
+    t.equal(checkLedger(t, rig)?.unknown_microusd, 0)
+    must(await rig.run(['state', 'check']))
   }
 })
 

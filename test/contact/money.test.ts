@@ -21,6 +21,11 @@ t.test('what the rows refuse of a charge is told; a hold that was given back alr
   const unknown = contacted()
   unknown.transact((tx) => markUnknown(tx, now, { ...binding(), reason: 'timeout' }))
   t.hasStrict(end(unknown, settled), refused, 'a person settles it by now')
+  t.hasStrict(end(unknown, released), { kind: 'blocked', reason: 'outcome_not_recorded' },
+    'what recovery took for sent is owed, whatever the run knows')
+  const paid = contacted()
+  t.equal(end(paid, settled), null)
+  t.hasStrict(end(paid, released), refused)
   t.equal(end(ledgerOf(1000), settled), null, 'nothing was held')
   t.end()
 })

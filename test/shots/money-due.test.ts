@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World, type AnalysisWorld } from '../world/world.js'
-import { take } from '../support/shots.js'
+import { healthy, set, take } from '../support/shots.js'
 import { keptOf } from '../support/kept.js'
+import { takenForDead } from '../support/taken-for-dead.js'
 import { t } from '../support/tests-in-slices.js'
 
 const costless = (world: AnalysisWorld, times = 1): void => {
@@ -126,6 +128,36 @@ t.test('S-105 a digest that was sent and could not be recorded is not told as re
   })
   t.hasStrict(ran.error(), { code: 'digest_charge_unknown' })
 })
+
+for (const job of ['analyze', 'digest'] as const) {
+  t.test(`what ${job} did not send, but others took for sent, is owed, ends with 7 and is not sent by the next pass`, async (t) => {
+    const world = await World.in(t).sandbox().state().session()
+      .gateway(forImages).images(allowed).proof('report').proof('screenshot').texts()
+    if (job === 'analyze') await take(world, 'a.png')
+    else await world.analysed({ name: 'a.png', at: moment(2, 1) })
+    const before = world.calls().length
+    let taken = 0
+    const ran = await world.run(['shots', job, '--json'], {
+      at: async (step) => {
+        if (step !== `${job}.contact_intent`) return
+        taken += 1
+        await takenForDead(world)
+        await set(world, '--cloud-upload', 'off')
+      },
+    })
+    t.equal(taken, 1)
+    t.equal(ran.status, 7, ran.stderr)
+    const [one] = ran.json().items ?? ran.json().windows
+    t.hasStrict(one, {
+      outcome: 'failed', reason: 'outcome_not_recorded', due: 'settle', held_microusd: 100_000,
+    })
+    await set(world, '--cloud-upload', 'on')
+    t.equal((await world.run(['shots', job, '--json'])).status, 0)
+    t.equal(world.calls().length, before, 'nothing left')
+    must(await world.run(['ledger', 'settle', one.operation_id, '--amount-microusd', '0', '--yes']))
+    await healthy(t, world)
+  })
+}
 
 t.test('a proof and a conclusion whose charge is not known print the whole command', async (t) => {
   const world = await World.in(t).sandbox().state().session()

@@ -3,9 +3,11 @@ import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { isRenewalDue } from '../../src/shots/renew-proof.js'
 import type { ProofState } from '../../src/gateway/proof.js'
+import { collections } from '../../src/governance/rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
-import { analyze, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
+import { analyze, healthy, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
+import { takenForDead } from '../support/taken-for-dead.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -245,6 +247,31 @@ t.test('S-021 no proof is paid for images that the consent does not reach', asyn
   t.equal(world.calls().length, before)
   await takeIn(world, clock, 'b.png')
   t.hasStrict((await analyze(world)).json(), { proof_renewal: { outcome: 'renewed' }, analyzed: 1 })
+})
+
+t.test('a renewal that was sent and whose end could not be recorded is told with its operation and what it holds, and ends the pass with 7', async (t) => {
+  for (const job of jobs) {
+    const { world } = await bothDue(t)
+    let renewals = 0
+    const ran = await world.run(['shots', job, '--json'], {
+      at: async (step) => {
+        if (step !== 'prove.charge_known') return
+        renewals += 1
+        await takenForDead(world)
+      },
+    })
+    const open = world.view().all(collections.openReservations).map(({ doc }) => doc)
+    t.strictSame([renewals, open.map(({ state }) => state)], [1, ['unknown']], job)
+    const { operation_id: id, bound_microusd: held } = open[0] ?? {}
+    t.hasStrict(ran.json().proof_renewal, {
+      outcome: 'failed', reason: 'outcome_not_recorded', operation_id: id, cost_microusd: null,
+      due: 'settle', held_microusd: held,
+    }, job)
+    t.equal(ran.status, 7, ran.stderr)
+    t.match(ran.error().hint, `ledger settle ${id}`)
+    must(await world.run(['ledger', 'settle', `${id}`, '--amount-microusd', '1', '--yes']))
+    await healthy(t, world)
+  }
 })
 
 t.test('S-009 a switch that goes off while a renewal is prepared keeps it from being sent', async (t) => {

@@ -89,9 +89,12 @@ export const errorOfTask = (
     return told(task, endOf(task), parts, {})
   }
   if (task.state === 'cancelled' && ended.kind === 'blocked') {
-    return told(task, 'overrun', {
-      reason, next: `Run \`sallyport ledger review ${task.operation_id}\`.`,
-    }, {})
+    return fail.blocked(
+      'ask_blocked', 'The ask was cancelled; its charge passed the request bound and stands.', {
+        reason, details: detailsOf(task),
+        next: `Run \`sallyport ledger review ${task.operation_id}\`.`,
+      },
+    )
   }
   if (task.state === 'cancelled') {
     return fail.cancelled('ask_cancelled', 'The ask was cancelled; no answer was kept.', {
@@ -126,6 +129,10 @@ const isErrorKind = (text: string): text is ErrorKind =>
  * version, whether anything was sent.
  */
 const kindOf = (view: View, task: Task): ErrorKind | null => {
+  if (task.state === 'cancelled') {
+    // What it left to a person is over once its charge was reviewed.
+    return moneyDueOf(view, task.operation_id)?.kind === 'review' ? 'blocked' : 'cancelled'
+  }
   const kept = getJob(view, task).progress['error_kind']
   if (typeof kept === 'string' && isErrorKind(kept)) return kept
   const state = findReservation(view, task.operation_id)?.state ?? 'released'

@@ -95,11 +95,9 @@ const noteFinish = (tx: Tx, task: Task, { inference }: AskEvidence): void => {
   })
 }
 
-const endedKinds: ReadonlySet<string> = new Set(['failed', 'cancelled'])
-
 /** How the first run was told that it failed, so that a repeat of its key ends alike. */
 const noteErrorKind = (tx: Tx, task: Task, { errorKind }: Finish): void => {
-  if (!endedKinds.has(task.state) || errorKind === null) return
+  if (task.state !== 'failed' || errorKind === null) return
   const job = getJob(tx, task)
   tx.put(collections.jobs, job.job_id, {
     ...job, progress: { ...job.progress, error_kind: errorKind },

@@ -134,7 +134,7 @@ export const endUnproven = (tx: Tx, now: string, run: Running<Claimed>, seen: Se
   const job = getJob(tx, jobId)
   const ending: Ending = { tx, now, run, job, seen }
   const { post, unsent } = seen
-  // What a mark came to could not be recorded: no proof stands that nothing left.
+  // What a mark came to could not be recorded: as after a death, its ledger alone is proof.
   if (ledgerOf(tx, jobId).effects.some(({ standing }) => standing === 'contacted')) {
     noteInterrupted(tx, now, job)
     return endOpen(ending)

@@ -3,7 +3,7 @@
  * by where it lies, and `sandbox stop` ends it. `setup` starts one for a rehearsal.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../../src/base/clock.js'
@@ -250,4 +250,16 @@ t.test('a later rehearsal is offered samples of its own, beside those of the one
   t.match(saved.stderr, `sandbox samples ${before}-2`)
   t.ok(existsSync(join(`${before}-2`, 'editor.png')))
   t.strictSame(readdirSync(before), [])
+})
+
+t.test('where the sandbox of a state does not run, the line that starts the one it is sealed for is told', async (t) => {
+  const { place } = World.in(t)
+  const beside = join(dirname(place.stateDir), 'sandbox')
+  const pid = await startBehind(t, place, beside)
+  must(await place.run(['init', '--profile', join(beside, 'profile.json')]))
+  t.notMatch((await place.run(['status'])).stderr, 'does not run')
+  must(await place.run(['sandbox', 'stop', '--dir', beside]))
+  t.ok(await isGone(pid))
+  t.match((await place.run(['status'])).stderr.replace(/\s*\\?\s*\n\s*/g, ' '),
+    `sallyport sandbox start --background --dir ${beside}`)
 })

@@ -154,7 +154,7 @@ t.test('C-045 a run whose mark is in a record that nobody can read keeps its con
     state: 'blocked', blocked: { kind: 'external_effect' },
   })
   t.equal(at.connection().active_job_id, job, 'its capacity is not given back')
-  t.match((await at.json(['codehost', 'job', job])).way_on.text, /[Ll]ook on the host/)
+  t.match((await at.json(['codehost', 'job', job])).way_on.text, /Look for it on the host/)
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
 })
@@ -191,7 +191,7 @@ t.test('a key whose job may be among lost records is told with the host to look 
   must(await at.consent())
   const { code, hint } = (await prepare()).error()
   t.equal(code, 'idempotency_key_spent')
-  t.match(hint, /may have been sent. First look for it there/)
+  t.match(hint, /may have been sent\. First look for it there/)
 })
 
 t.test('C-036 of two histories that went on apart neither frees what the other occupies', async (t) => {
@@ -256,6 +256,38 @@ t.test('what came of a creation and cannot be written down is told as not record
   t.equal(at.posts().length, 1)
   must(await at.run(['codehost', 'cancel', await at.prepare()]))
   t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true, remote: null })
+})
+
+t.test('a mark whose outcome could not be written down leaves the job unknown and its connection occupied, and the way on that it names is no circle', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  let release: (() => void) | undefined
+  const ran = await at.run(['codehost', 'run', job, '--json', '--wait', '0'], {
+    at: (step) => {
+      if (step === 'codehost.charge_known') release?.()
+      if (step !== 'codehost.contact_intent') return
+      release = holdLock(at)
+      at.clock.advance(120_000)
+    },
+  })
+  t.equal(at.posts().length, 0)
+  t.equal(ran.status, 7, ran.stderr)
+  const { code, next } = ran.error()
+  t.equal(code, 'unknown_external_effect')
+  t.match(next[0]?.command, `sallyport codehost close-capacity ${job}`)
+  const { history } = await at.json(['codehost', 'job', job, '--history', 'effects'])
+  t.match(history.lines.at(-1), '"outcome":"unknown"')
+  for (const verb of ['run', 'resume']) {
+    const again = (await at.run(['codehost', verb, job, '--json'])).error()
+    t.strictSame([again.code, again.next], ['job_state', next], verb)
+  }
+  t.hasStrict(at.job(job), {
+    state: 'unknown_external_effect', contacted: 1, created: 0, reserved: true, remote: null,
+  })
+  t.equal(at.connection().active_job_id, job)
+  const task = at.task(at.job(job).task_id ?? '')
+  t.hasStrict(task, { state: 'blocked', blocked: { kind: 'external_effect' } })
+  t.equal((await at.run(['state', 'check'])).status, 0)
 })
 
 t.test('a state whose jobs contradict ledger, connection, task or receipt is not sound', async (t) => {

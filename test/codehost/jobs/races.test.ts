@@ -6,9 +6,9 @@ import { collections, type Task } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
 import { gate } from '../../support/gate.js'
 import { failure, must } from '../../support/must.js'
+import { takenForDead } from '../../support/taken-for-dead.js'
 import { until } from '../../support/until.js'
 import { publishing } from '../../support/codehost/publishing.js'
-import { takenForDead } from '../../support/codehost/taken-for-dead.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
 
@@ -284,6 +284,26 @@ const heldAt = async (at: Working, job: string, where: string, nth = 1) => {
     },
   }
 }
+
+t.test('C-018 C-036 a run that was taken for dead behind its mark frees nothing, whatever it knows of its own creation', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const stop = new AbortController()
+  const ran = await at.runJob(job, {
+    stop: stop.signal,
+    at: async (step) => {
+      if (step !== 'codehost.contact_intent') return
+      await takenForDead(at)
+      stop.abort()
+    },
+  })
+  t.equal(at.posts().length, 0)
+  t.equal(ran.status, 7, ran.stderr)
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', contacted: 1, reserved: true })
+  t.equal(at.connection().active_job_id, job)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+})
 
 t.test('C-018 C-036 a run that was taken for dead before its mark ends nothing of the run that has gone on since, whose creation is on its way', async (t) => {
   const at = await working(t)

@@ -1,10 +1,10 @@
 /** What another machine does once the leases of this one have run out: its runs count as dead. */
-import { recoverState } from '../../../src/fabric/recovery.js'
-import type { Store } from '../../../src/state/types.js'
-import type { Working } from './working.js'
+import { recoverState } from '../../src/fabric/recovery.js'
+import type { Store } from '../../src/state/types.js'
+import type { Stateful } from '../world/state.js'
 
 /** Recovers the state as if no operation were held by anybody. */
-export const takenForDead = async ({ gov }: Pick<Working, 'gov'>): Promise<void> => {
+export const takenForDead = async ({ gov }: Pick<Stateful, 'gov'>): Promise<void> => {
   const holds = { isHeld: () => false, sweep: () => undefined }
   const store = new Proxy<Store>(gov.store, {
     get: (target, name) => {
