@@ -120,7 +120,7 @@ each('A-183 a cancel drops the answer and is the ending unless the charge is unk
   (c) => c.facts.cancelRequested,
   (c) => c.end.answer === 'drop' && c.end.task.state === (isUnknown(c) ? 'blocked' : 'cancelled'))
 
-each('a cancel with a known charge is told as one, and as money that waits where that passed the bound',
+each('a cancel with a known charge is told as one, and as money that waits above the bound',
   (c) => c.facts.cancelRequested && !uncontacted(c) && !isUnknown(c),
   (c) => c.end.errorKind === (overruns(c) ? 'blocked' : 'cancelled'))
 

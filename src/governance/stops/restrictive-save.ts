@@ -42,8 +42,8 @@ const spendIn = (gov: Gov, stops: readonly Stop[]): Spend => (tx) => {
 }
 
 /**
- * Puts the stops, each under a guard that says that its save lives. Where nobody can look nothing is
- * saved, and they are in force no longer: so that is not said of them.
+ * Puts the stops, each under a guard that says that its save lives. Where nobody can look nothing
+ * is saved, and they are in force no longer: so that is not said of them.
  */
 const putAll = async (
   { store }: Gov, stops: readonly Stop[], guards: Guard[],

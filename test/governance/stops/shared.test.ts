@@ -17,7 +17,9 @@ const folder = { kind: 'folder', target: 'a' } as const
 const outcomes = (store: PlacedStore) =>
   store.read().all(collections.stops).map(({ doc }) => doc.outcome)
 const unreached = () => fail.locked('place_unreachable', 'Nobody answers.')
-const untold = { kind: 'locked', code: 'stop_out_of_reach', message: /machines .+ were not reached/ }
+const untold = {
+  kind: 'locked', code: 'stop_out_of_reach', message: /machines .+ were not reached/,
+}
 const unseen = { ...untold, message: /^It is in force\. What other machines .+ be looked at\.$/ }
 
 t.test('a stop of a session that other machines were not told of lies here, and says so', async (t) => {
@@ -97,7 +99,7 @@ t.test('a stop at the place that nobody can read stops everything', async (t) =>
   await t.rejects(unstoppedView(op), { kind: 'unauthorized' })
 })
 
-/** The server hears of no stop when it is put, nor before the look; it does of what comes behind. */
+/** The server hears of no stop when it is put, nor before the look; it does of what follows. */
 const missesStops = ({ place }: PlacedStore): void => {
   const { putStop } = place
   let tries = 0
