@@ -180,7 +180,7 @@ const enterAt = (at: string): Step => ({ at, keys: enter })
 
 /** But for the first choice and one bound Enter at each question, and each yes that is asked. */
 const rehearsalSteps: readonly Step[] = [
-  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers stay for good', keys: `${down}${enter}` }, yes('Log in'),
   yes('Set up questions'), enterAt('Longest answer'), enterAt('Longest wait'),
   enterAt('Ceiling of all routes'), { at: 'Bound for one question', keys: `${up}${enter}` },
   { at: 'question: (Enter:', keys: `0.06usd${enter}` },
@@ -189,7 +189,7 @@ const rehearsalSteps: readonly Step[] = [
   yes('Set up the gateway'), enterAt('Ceiling of all routes'),
   ...['chat', 'report', 'screenshot'].flatMap((slot) => [
     enterAt('Slot to set up'), enterAt(`Model of ${slot}`), enterAt('Upstream hosts'),
-    enterAt('Hold for one request'), enterAt('Longest wait'),
+    enterAt('Bound for one request'), enterAt('Longest wait'),
   ]),
   enterAt('Slot to set up'),
   enterAt('Gateway key (Enter takes that of the sandbox)'), yes('Enable the route now'),
@@ -241,7 +241,7 @@ t.test('a later rehearsal is offered samples of its own, beside those of the one
   const world = await World.in(t, { env })
     .sandbox({ dir: join(env.XDG_STATE_HOME, 'sallyport-sandbox') }).state().session()
   const before = join(world.place.env['HOME'] as string, 'sample-screens')
-  mkdirSync(before)
+  mkdirSync(before, { recursive: true })
   const saved = await world.run(['shots', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
     answers: ['six made-up ones, in ~/sample-screens-2', false, true],
