@@ -73,7 +73,7 @@ t.test('a No at the end of `alpha setup` loses no answer: Enter takes each of th
   ])
   t.equal(status, 0, shown)
   t.match(shown.replace(/\s+/g, ' '),
-    'API key (Enter: what you typed before; a blank: none of it)')
+    'API key (Enter keeps what you typed; a space clears it)')
   t.notMatch(shown, key, 'the key is not shown')
   const { alpha_text: saved } = await world.json(['alpha', 'show'])
   t.hasStrict(saved, { status: 'configured', max_output_tokens: 128 })
@@ -83,7 +83,7 @@ t.test('no key on the keyboard shows a secret that is typed, at any form', { ski
   const world = await World.in(t).sandbox().state().session()
   const [secret, toggle] = ['not-to-be-seen-1', '\u0014']
   const forms: Record<string, readonly Step[]> = {
-    'alpha setup': ['Longest answer', 'Longest wait', 'Ceiling of all', 'Hold for'].map((at) =>
+    'alpha setup': ['Longest answer', 'Longest wait', 'Ceiling of all', 'Bound for'].map((at) =>
       ({ at, keys: enter })),
     'gateway setup': ['Ceiling of all', 'Slot to set up'].map((at) => ({ at, keys: enter })),
   }
@@ -279,7 +279,7 @@ t.test('Enter through every slot of `gateway setup` changes nothing', { skip }, 
   const through = (at: number): Step[] => [
     { at: 'Slot to set up', keys: `${down.repeat(at)}${enter}` },
     { at: 'Model of', keys: enter }, { at: 'Upstream hosts', keys: enter },
-    { at: 'Hold for one request', keys: enter }, { at: 'Longest wait', keys: enter },
+    { at: 'Bound for one request', keys: enter }, { at: 'Longest wait', keys: enter },
   ]
   const { status, shown } = await unchangedBy(t, world, 'gateway setup', [
     { at: 'Ceiling of all routes', keys: enter }, ...through(1), ...through(2), ...through(3),
@@ -298,7 +298,7 @@ const firstSlot = (more: readonly Step[]): readonly Step[] => [
 ]
 
 const toSaving: readonly Step[] = [
-  { at: 'Hold for one request', keys: enter },
+  { at: 'Bound for one request', keys: enter },
   { at: 'Longest wait', keys: `${down}${enter}` },
   { at: 'Slot to set up', keys: enter },
   { at: 'Gateway key', keys: `MARK-GATEWAY-KEY-0123456789${enter}` },
@@ -335,7 +335,7 @@ t.test('a yes that is left out, or an interrupt, saves nothing of a filled-in ga
   const left = await unchangedBy(t, world, 'gateway setup', firstSlot(toSaving))
   t.equal(left.status, 130, left.shown)
   const interrupted = await unchangedBy(t, world, 'gateway setup', firstSlot([
-    { at: 'Hold for one request', keys: interrupt },
+    { at: 'Bound for one request', keys: interrupt },
   ]))
   t.equal(interrupted.status, 130, interrupted.shown)
   t.equal((await world.json(['gateway', 'show'])).gateway, null)
@@ -368,7 +368,7 @@ t.test('a change of a slot names the consent that it ends before it asks for the
     { at: 'Slot to set up', keys: `${down}${enter}` },
     { at: 'Model of chat', keys: `${'\b'.repeat(40)}gateway/acme/chat-2${enter}` },
     { at: 'Upstream hosts', keys: enter },
-    { at: 'Hold for one request', keys: enter }, { at: 'Longest wait', keys: enter },
+    { at: 'Bound for one request', keys: enter }, { at: 'Longest wait', keys: enter },
     { at: 'Slot to set up', keys: enter }, { at: 'Gateway key', keys: enter },
     { at: 'Consent to gateway.chat', keys: enter },
     { at: 'I acknowledge this cloud egress', keys: `y${enter}` },
