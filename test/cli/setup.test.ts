@@ -41,7 +41,7 @@ const enterThrough = async (t: Test, world: Placed): Promise<Ended> => {
 t.test('Enter through `setup` changes nothing where nothing is set up', { skip }, async (t) => {
   const none = World.in(t)
   const ended = await enterThrough(t, await none)
-  t.match(ended.shown, 'Providers, for good')
+  t.match(ended.shown, 'Providers stay for good')
   t.match(ended.shown, 'Not done: state, session, alpha, gateway, shots, proof.')
   t.match(ended.shown.replace(/\s+/g, ' '), 'Enter leaves a step as it is, y takes it.')
   t.notOk(existsSync(none.place.stateDir))
@@ -61,7 +61,7 @@ t.test('what is asked on a terminal of 60 columns is broken between words', { sk
     return shown.replace(/\s+/g, ' ')
   }
   t.match(await told('setup', await World.in(t)),
-    'Rehearse for free, or use keys of your own? Providers, for good:')
+    'Rehearse free, or use your own keys? Providers stay for good:')
   t.match(await told('setup', world), 'Set up screenshots: folder, what may leave it, budget (y/N)')
   const form = await told('gateway setup', world, [
     { at: 'Ceiling of all', keys: `${down}${enter}` },
@@ -69,7 +69,7 @@ t.test('what is asked on a terminal of 60 columns is broken between words', { sk
     { at: 'Model of report', keys: `gateway/acme/text-1${enter}` },
     { at: 'Upstream hosts that may', keys: `a b${enter}` },
     { at: 'slash at most', keys: `\b\b\bacme-host${enter}` },
-    enterAt('Hold for one'), enterAt('Longest wait'), enterAt('Slot to set up'),
+    enterAt('Bound for one'), enterAt('Longest wait'), enterAt('Slot to set up'),
     { at: 'Gateway key', keys: `MARK-gateway-key-0123456789${enter}` }, yes('Enable the route'),
     { at: 'Purposes to consent to', keys: interrupt },
   ])
@@ -105,7 +105,7 @@ const yes = (at: string): Step => ({ at, keys: `y${enter}` })
 const enterAt = (at: string): Step => ({ at, keys: enter })
 
 const toSession: readonly Step[] = [
-  { at: 'Providers, for good', keys: `${down}${enter}` }, yes('Log in'),
+  { at: 'Providers stay for good', keys: `${down}${enter}` }, yes('Log in'),
 ]
 
 const alphaSteps: readonly Step[] = [
@@ -120,10 +120,10 @@ const gatewaySteps: readonly Step[] = [
   { at: 'Slot to set up', keys: `${down.repeat(2)}${enter}` },
   { at: 'Model of screenshot', keys: `gateway/acme/sees-1${enter}` },
   { at: 'Upstream hosts', keys: `acme-host${enter}` },
-  { at: 'Hold for one request', keys: `${down}${enter}` }, enterAt('Longest wait'),
+  { at: 'Bound for one request', keys: `${down}${enter}` }, enterAt('Longest wait'),
   enterAt('Slot to set up'), enterAt('Model of chat'),
   { at: 'Upstream hosts', keys: `acme-host,other-host${enter}` },
-  enterAt('Hold for one request'), { at: 'Longest wait', keys: `${down}${enter}` },
+  enterAt('Bound for one request'), { at: 'Longest wait', keys: `${down}${enter}` },
   { at: 'Slot to set up', keys: `${down.repeat(2)}${enter}` },
   { at: 'Gateway key', keys: `MARK-gateway-key-0123456789${enter}` },
   yes('Enable the route now'),
@@ -197,7 +197,7 @@ t.test('`setup` leads through all of it, and each line that it tells does the sa
   const ended = await converse(t, led, 'setup', all)
   t.equal(ended.status, 0, ended.shown)
   t.strictSame(ended.lines.filter((line) => line.length > columns), [])
-  t.match(ended.shown, 'Saved, and it stays: state, session, alpha, gateway, shots, proof.')
+  t.match(ended.shown, 'Saved and kept: state, session, alpha, gateway, shots, proof.')
   t.notMatch(ended.shown, 'MARK-', 'no key is shown')
   const lines = typedIn(ended)
   t.equal(lines.length, 7, lines.join('\n'))
@@ -249,7 +249,7 @@ t.test('a form that was looked at and left as it was is not told as saved', { sk
 t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, async (t) => {
   const { led } = await beside(t)
   const first = await converse(t, led, 'setup', [
-    { at: 'Providers, for good', keys: interrupt },
+    { at: 'Providers stay for good', keys: interrupt },
   ])
   t.equal(first.status, 130, first.shown)
   t.match(first.shown, 'You left. Nothing was saved.')
@@ -258,13 +258,13 @@ t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, a
     ...toSession, yes('Set up questions'), { at: 'Longest answer', keys: interrupt },
   ])
   t.equal(within.status, 130, within.shown)
-  t.match(within.shown, 'You left. Saved, and it stays: state, session.')
+  t.match(within.shown, 'You left. Saved and kept: state, session.')
   t.equal((await led.json(['alpha', 'show'])).alpha_text, null)
   const between = await converse(t, led, 'setup', [
     ...alphaSteps, { at: 'Set up the gateway', keys: interrupt },
   ])
   t.equal(between.status, 130, between.shown)
-  t.match(between.shown, 'You left. Saved, and it stays: alpha.')
+  t.match(between.shown, 'You left. Saved and kept: alpha.')
   const atOnce = await converse(t, led, 'setup', [
     { at: 'Go through what is done', keys: interrupt },
   ])
@@ -281,7 +281,7 @@ t.test('a no to what a form would save leaves that step, and the others go on', 
     enterAt('Set up the gateway'), enterAt('Set up screenshots'),
   ])
   t.equal(ended.status, 0, ended.shown)
-  t.match(ended.shown, 'Saved, and it stays: state, session.')
+  t.match(ended.shown, 'Saved and kept: state, session.')
   t.equal((await led.json(['alpha', 'show'])).alpha_text, null)
 })
 
@@ -305,7 +305,7 @@ t.test('who leaves is told by a code of its own what was saved', async (t) => {
   }
   const ran = await world.run(['setup', '--json'], { terminal, answers: [true, leave] })
   t.strictSame([ran.status, ran.error().code], [130, 'setup_left'])
-  t.match(ran.error().message, 'Saved, and it stays: session.')
+  t.match(ran.error().message, 'Saved and kept: session.')
   t.equal(ran.stdout, '')
 })
 
@@ -339,7 +339,7 @@ t.test('the last step installs timers, for the state that was named', async (t) 
   t.hasStrict(ran.json().steps.at(-1), { step: 'timers', done: true, told: 'systemd' })
   t.match(ran.stderr.replace(/ \\\n */g, ' '),
     `$ sallyport timers install --state-dir ${world.place.stateDir}`)
-  t.match(ran.stderr, 'Saved, and it stays: timers.')
+  t.match(ran.stderr, 'Saved and kept: timers.')
   t.ok(readdirSync(host.units).some((name) => name.endsWith('-scan.timer')))
   rmdirSync(world.place.path('shots'))
   const gone = (await walk([false, false, false, false])).json()
