@@ -10,6 +10,7 @@ import { policyHead } from '../../src/governance/policy/head.js'
 import { openStore } from '../../src/state/store.js'
 import { working } from '../support/codehost/working.js'
 import { destroy, keyNames, treeOf } from '../support/fabric/destroyed.js'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { limits, setupFlags } from '../world/alpha.js'
@@ -200,6 +201,29 @@ t.test('effects that come to be unknown meanwhile are acknowledged anew, whateve
   t.strictSame([ran.status, ran.error().code], [7, 'open_not_acknowledged'])
   t.equal(ran.error().details.effects, 2)
   t.equal(existsSync(at.place.stateDir), true)
+})
+
+t.test('jobs whose later records are lost may have been sent: a destruction asks, or wants them acknowledged, until they are given up', async (t) => {
+  const at = await working(t)
+  const [sent, waits] = [await at.approved(), await at.prepare()]
+  const kept = at.place.path('kept')
+  must(await at.run(['state', 'backup', kept]))
+  must(await at.runJob(sent))
+  rmSync(at.place.stateDir, { recursive: true })
+  must(await at.run(['state', 'restore', kept, '--yes']))
+  must(await at.run(['login']))
+  await settleCeiling(at)
+  const refused = await destroy(at.place)
+  t.strictSame([refused.status, refused.error().code], [7, 'open_not_acknowledged'])
+  t.hasStrict(refused.error().details, { unknown: 0, effects: 2, microusd: 0 })
+  const declined = await at.run(['state', 'destroy'], { terminal, answers: [false] })
+  t.equal(declined.status, 130)
+  t.match(declined.stderr, 'Open: 2 unknown effects on a code host.')
+  for (const job of [sent, waits]) must(await at.run(['codehost', 'cancel', job]))
+  await at.transact((tx) => tx.put(jobCollection, waits,
+    { ...at.job(waits), state: 'blocked', reason: 'consent_not_current' }))
+  t.equal(must(await destroy(at.place)).json().open.effects, 0)
+  t.equal(existsSync(at.place.stateDir), false)
 })
 
 t.test('files of others stay where they are, no link is followed, and what is behind a linked directory goes while the link stays', async (t) => {

@@ -1,12 +1,16 @@
 /** Keys that a repair lost stay spent, whatever clocks say, until a person lets them go. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { alphaSetupCollection } from '../../src/alpha/setup.js'
+import { balances } from '../../src/governance/ledger/find-reservation.js'
 import { collections } from '../../src/governance/rows.js'
 import { ask } from '../support/fabric/copies.js'
+import { settleCeiling } from '../support/fabric/settle-ceiling.js'
 import { failure, must } from '../support/must.js'
-import { newestLog } from '../support/state/forge.js'
+import { newestLog, zeroBlock } from '../support/state/forge.js'
+import { blocksOf } from '../support/state/places-of-damage.js'
 import { t } from '../support/tests-in-slices.js'
-import { setupFlags } from '../world/alpha.js'
+import { limits, setupFlags } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
 /** A UUID of version 7 that says it was made at this time, in milliseconds since 1970. */
@@ -99,6 +103,37 @@ for (const [what, lose] of Object.entries(losses)) {
     t.equal(rig.inferences().length, posts + 2, 'a person has said so')
   })
 }
+
+t.test('A-026 a key that was used after a salvage of some documents is not asked and paid again where the '
+  + 'state that was repaired is lost with it, and the ceiling is held once', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  // Twice, so that the manifest before has the same file and no log is left of before.
+  for (let n = 0; n < 2; n += 1) must(await rig.run(['state', 'compact']))
+  const { stateDir: dir, configDir } = rig.place
+  const block = blocksOf({ dir, configDir }).find(({ collection }) =>
+    collection === alphaSetupCollection.name)
+  if (block === undefined) throw new TypeError('no block of that collection')
+  zeroBlock(block.path, block.offset, block.length - 1)
+  const backup = rig.place.path('backup')
+  must(await rig.run(['state', 'backup', backup, '--salvage']))
+  must(await rig.run(['state', 'repair']))
+  const openAnew = async (): Promise<void> => {
+    must(await rig.run(['login']))
+    await settleCeiling(rig)
+    must(await rig.run(setupFlags(rig.place, await rig.revision())))
+  }
+  await openAnew()
+  const key = randomUUID()
+  must(await ask(rig, key))
+  const posts = rig.inferences().length
+  rmSync(dir, { recursive: true })
+  must(await rig.run(['state', 'restore', backup, '--yes']))
+  t.equal(balances(rig.view()).unknown_microusd, limits.ceilingMicrousd, 'held once')
+  await openAnew()
+  t.hasStrict(failure(await ask(rig, key)), { status: 5, code: 'idempotency_key_spent' })
+  t.equal(rig.inferences().length, posts, 'nothing was asked and paid again')
+  must(await rig.ask())
+})
 
 t.test('a state that lost no keys says so', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()

@@ -77,6 +77,7 @@ t.test('copies of finished restores go with a prune; one that holds what nobody 
   t.strictSame(readdirSync(aside).sort(), [fresh, named].sort(), `${old} is gone`)
   const wrong = await rig.run(['state', 'prune', '--aside', 'restore-1', '--yes', '--json'])
   t.strictSame([wrong.status, wrong.error().code], [6, 'aside_not_found'])
+  t.match(wrong.error().hint, 'a folder unreadable-… there you may remove yourself')
   const kept = await rig.run(['state', 'prune', '--aside', 'kept', '--yes', '--json'])
   t.equal(kept.error().code, 'aside_not_found', 'artifacts without a record go by `state kept`')
   const done = must(await rig.run(['state', 'prune', '--aside', named, '--yes', '--json'])).json()

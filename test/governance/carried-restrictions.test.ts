@@ -239,6 +239,45 @@ t.test('whom one restore left waiting may be the one who restores next', async (
   t.strictSame(owners(copy.read()), { ada: true, bob: false })
 })
 
+t.test('A-070 whom an earlier restore left waiting in the copy restores it by name, which lets in nobody else '
+  + 'and nobody whom a person disabled', async (t) => {
+  const at = await withOwners(t, 'bob', 'eve', 'maria')
+  must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  must(await at.run(['state', 'backup', 'first']))
+  await takenBack(at)
+  must(await at.run(['state', 'restore', 'first', '--yes']))
+  t.strictSame(owners(at.view()), { ada: true, bob: false, eve: false, maria: false })
+  must(await at.run(['state', 'backup', 'kept']))
+  lostForGood(at)
+  must(await at.run(['state', 'restore', 'kept', '--owner', 'bob']))
+  t.strictSame(owners(at.view()), { ada: true, bob: false, eve: false, maria: false })
+  lostForGood(at)
+  const { owners_to_enable: waiting } = await at.json(
+    ['state', 'restore', 'kept', '--owner', 'maria'])
+  t.strictSame(waiting, ['ada'])
+  t.strictSame(owners(at.view()), { ada: false, bob: false, eve: false, maria: true })
+  const file = at.place.path('passphrase')
+  must(await at.run(['login', '--owner', 'maria', '--passphrase-file', file]))
+  must(await at.run(['principal', 'enable', 'ada']))
+})
+
+t.test('A-070 an owner who restores after waiting has consented to nothing and acknowledged nothing', async (t) => {
+  const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
+  const secret = ['--passphrase-file', at.place.write('passphrase', 'another person')]
+  await at.json(['principal', 'add', 'bob', ...secret])
+  must(await at.run(['login', '--owner', 'bob', '--replace', ...secret]))
+  must(await at.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress']))
+  const store = at.open('write')
+  const agreed = () => store.read().all(collections.consents)
+    .map(({ doc }) => [doc.state, doc.acknowledgments.length])
+  t.strictSame(agreed(), [['granted', 2]])
+  await carried(store, [], 'ada')
+  t.strictSame(await carried(store, [], 'bob'), ['ada'])
+  t.strictSame(agreed(), [['granted', 1]])
+  t.strictSame(await carried(store, [], 'ada'), ['bob'])
+  t.strictSame(agreed(), [['withdrawn', 1]])
+})
+
 t.test('an owner that waits is enabled by name; one that a person disabled never is', async (t) => {
   const at = await withOwners(t, 'bob', 'eve')
   must(await at.run(['principal', 'disable', 'bob', '--yes']))

@@ -119,7 +119,8 @@ export const carryLiabilities = (
   const missing = unheardOf(tx, formers).filter(owes).map(({ doc }) => doc)
   // Before a ledger is made here, whose ceiling would be none that anybody had set.
   const holds = formers.flatMap(({ view, holes }) =>
-    holes.map((hole) => ({ hole, former: view, amount: highestCeiling([tx, view]) })))
+    holes.filter(({ isHeld }) => isHeld !== true)
+      .map((hole) => ({ hole, former: view, amount: highestCeiling([tx, view]) })))
   const ceilings = ceilingsOf(formers.filter(({ settled }) => !settled))
   if (tx.all(collections.ledgerAccounts).length === 0) {
     // Rows without an account are damage of their own; without an account nobody holds anything.

@@ -22,6 +22,8 @@ export interface Hole {
   readonly id: string
   /** Documents that may have been in it, as ranges of keys; absent where it may be any. */
   readonly lost?: readonly LostRange[]
+  /** Set where what another hole of the same loss holds stands for the money of this one. */
+  readonly isHeld?: true
 }
 
 /** Documents from one key to before another, in the order of the keyspace. */
@@ -185,7 +187,7 @@ export const goneRecords = (id: string): Former => ({
  * What stands for marked records that the anchor remembers, or may have remembered, and that
  * neither the store nor any former state shows; null where none is missing. `sequence`: the newest
  * record of the store. A hole that is known already and may have held any document stands for them
- * as well; one of some documents alone spends none of the keys that went with those records.
+ * as well. One of some documents alone holds their money too, and spends none of their keys.
  */
 export const lostHistory = (
   { mark, isOwn }: AnchorComparison, formers: readonly Former[], sequence: number,
@@ -193,6 +195,9 @@ export const lostHistory = (
   const fresh = formers.filter(({ settled }) => !settled)
   if (isOwn || fresh.some(({ holes }) => holes.some(({ lost }) => lost === undefined))) return null
   if (mark !== null && formers.some((former) => former.knows(mark))) return null
-  return goneRecords(mark === null
-    ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`)
+  const id = mark === null
+    ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`
+  const gone = goneRecords(id)
+  return fresh.some(({ holes }) => holes.length > 0)
+    ? { ...gone, holes: [{ id, isHeld: true }] } : gone
 }

@@ -241,7 +241,7 @@ t.test('a later rehearsal is offered samples of its own, beside those of the one
   const world = await World.in(t, { env })
     .sandbox({ dir: join(env.XDG_STATE_HOME, 'sallyport-sandbox') }).state().session()
   const before = join(world.place.env['HOME'] as string, 'sample-screens')
-  mkdirSync(before)
+  mkdirSync(before, { recursive: true })
   const saved = await world.run(['shots', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
     answers: ['six made-up ones, in ~/sample-screens-2', false, true],

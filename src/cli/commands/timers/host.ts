@@ -122,7 +122,7 @@ export const unitStates = async (
 ): Promise<readonly UnitState[]> => {
   // A template has no state of its own.
   const asked = units.filter((name) => !name.includes('@'))
-  const words = ['--user', 'show', `--property=${unitProperties}`, '--', ...asked]
+  const words = ['--user', 'show', `--property=${unitProperties}`, ...asked]
   return unitStatesOf(id, asked, (await ask(deps, 'systemctl', words)).out)
 }
 
