@@ -154,7 +154,7 @@ t.test('C-045 a run whose mark is in a record that nobody can read keeps its con
     state: 'blocked', blocked: { kind: 'external_effect' },
   })
   t.equal(at.connection().active_job_id, job, 'its capacity is not given back')
-  t.match((await at.json(['codehost', 'job', job])).way_on.text, /Look for it on the host/)
+  t.match((await at.json(['codehost', 'job', job])).way_on.text, /Look on the host for it/)
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
 })
