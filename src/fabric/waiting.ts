@@ -158,7 +158,7 @@ const taskWaits = (
       commandOf: commandOfBlocked, list: blockedList,
     }),
     ...grouped('review', results, {
-      one: 'One result waits for your review: read it, then `sallyport task review` it.',
+      one: 'One result waits for your review: read it, then approve or reject it (task review).',
       many: (count) => `${count} results wait for your review.`,
       // Nobody approves what was not read.
       commandOf: ({ task_id: id, kind }) => taken

@@ -202,12 +202,12 @@ const courseOf = (
   input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['course'] => {
   const placeOf = placesOf(zoneOf(input.timeZone))
-  const statuses: Record<string, number> = {}
+  const statuses = new Map<string, number>()
   const hours = Array.from({ length: 24 }, () => 0)
   const days = new Map<string, number>()
   let images = 0
   for (const { one, times, images: here } of counted) {
-    statuses[one.status] = (statuses[one.status] ?? 0) + 1
+    statuses.set(one.status, (statuses.get(one.status) ?? 0) + 1)
     for (const { at, images: then } of times) {
       const { day, hour } = placeOf(at)
       hours[hour] = (hours[hour] ?? 0) + then
@@ -217,7 +217,8 @@ const courseOf = (
   }
   return {
     image_count: images, like_runs: counted.filter(({ likeImages }) => likeImages > 0).length,
-    statuses, reused: counted.filter(({ one }) => one.reused === true).length,
+    statuses: Object.fromEntries(statuses),
+    reused: counted.filter(({ one }) => one.reused === true).length,
     hours,
     days: [...days].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-daysMax)
       .map(([day, image_count]) => ({ day, image_count })),

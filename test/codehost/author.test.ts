@@ -29,7 +29,7 @@ t.test('a token of an installation may not ask that: the consent has no author, 
     at.host.tells({ status, body: { message: 'Resource not accessible by integration' } })
     const ran = must(await at.consent())
     t.equal(at.row().consent?.author, null)
-    t.match(ran.stderr, 'It does not tell this token whose it is')
+    t.match(ran.stderr, 'It does not say whose this token is')
   }
 })
 

@@ -68,6 +68,7 @@ const hostile = [
   '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '\'onmouseover=\'x',
   '</title><svg onload=x>', '</style><script>', '<!--', ']]>', '&lt;b&gt;', 'javascript:alert(1)',
   '\u202egpj.exe', '\u0000\u001b[31m\u009b', '`${x}`', '\ud800', '<a href="https://x.test">',
+  '__proto__',
   '--></desc></svg><iframe src="https://x.test">', 'x" style="background:url(https://x.test)"',
 ]
 

@@ -12,7 +12,7 @@ import type { CodehostContext } from '../context.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { getJob, givenUp, isCancelAsked, putJob } from './change.js'
 import { askedOf, type Claimed, type Ran } from './claim.js'
-import { ledgerOf, noteInterrupted } from './ledger.js'
+import { ledgerOf, noteInterrupted, noteOutcome } from './ledger.js'
 import type { ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
 import type { Job } from './job-rows.js'
@@ -128,17 +128,30 @@ const openReason = (post: Seen['post']): string => {
   return post.verdict.kind === 'created' ? 'not_read_back' : post.verdict.reason
 }
 
+const markedIn = (tx: Tx, jobId: string) =>
+  ledgerOf(tx, jobId).effects.find(({ standing }) => standing === 'contacted')
+
+/** What a mark came to that could not be recorded; that nothing left only this run can prove. */
+const closeMark = (
+  tx: Tx, now: string, { claimed: { jobId }, operationId }: Running<Claimed>, seen: Seen,
+): 'closed' | 'open' => {
+  const marked = markedIn(tx, jobId)
+  if (marked === undefined) return 'closed'
+  const proven = seen.post?.kind === 'unsent' ? seen.post : seen.unsent
+  if (proven !== null) noteOutcome(tx, now, { jobId, operationId, effect: marked.number }, proven)
+  if (markedIn(tx, jobId) === undefined) return 'closed'
+  // As after a death: its ledger alone is proof.
+  noteInterrupted(tx, now, getJob(tx, jobId))
+  return 'open'
+}
+
 /** Writes the end of a run that proved nothing to be whole. */
 export const endUnproven = (tx: Tx, now: string, run: Running<Claimed>, seen: Seen): Ran => {
-  const { jobId } = run.claimed
-  const job = getJob(tx, jobId)
+  const mark = closeMark(tx, now, run, seen)
+  const job = getJob(tx, run.claimed.jobId)
   const ending: Ending = { tx, now, run, job, seen }
+  if (mark === 'open') return endOpen(ending)
   const { post, unsent } = seen
-  // What a mark came to could not be recorded: as after a death, its ledger alone is proof.
-  if (ledgerOf(tx, jobId).effects.some(({ standing }) => standing === 'contacted')) {
-    noteInterrupted(tx, now, job)
-    return endOpen(ending)
-  }
   const isUnsent = post === null || post.kind === 'unsent' || unsent !== null
   // A run begins only where all that was contacted is known to be made.
   if (isUnsent && (job.contacted === 0 || job.plan.effects === 1)) return endNothingSent(ending)

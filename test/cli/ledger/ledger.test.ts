@@ -343,7 +343,7 @@ t.test('at most 1,000 charges are settled at a time, and it says that there are 
   const first = await desk.run([...free, '--yes', '--json'])
   t.equal(first.json().settled.length, 1000, first.stderr.slice(-400))
   t.equal(first.json().more, true)
-  t.match(first.stderr, 'The newest 1,000 are taken; there are more')
+  t.match(first.stderr, 'The newest 1,000 are taken; run it again for the rest')
   t.equal(desk.gov.store.read().sequence, sequence + 1)
   const second = await desk.run([...free, '--yes'])
   t.match(second.stdout, /^1 charge settled/m)

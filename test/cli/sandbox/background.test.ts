@@ -247,7 +247,7 @@ t.test('a later rehearsal is offered samples of its own, beside those of the one
     answers: ['six made-up ones, in ~/sample-screens-2', false, true],
   })
   t.equal(saved.status, 0, saved.stderr)
-  t.match(saved.stderr, `sandbox samples ${before}-2`)
+  t.match(saved.stderr.replace(/\s*\\?\s*\n\s*/g, ' '), `sandbox samples ${before}-2`)
   t.ok(existsSync(join(`${before}-2`, 'editor.png')))
   t.strictSame(readdirSync(before), [])
 })
