@@ -534,6 +534,34 @@ t.test('timers are those of the state however it is reached, and the plan names 
   t.strictSame(readdirSync(host.units), [])
 })
 
+t.test('nothing is stopped where the units that follow cannot be written', async (t) => {
+  const { host, run } = await here(t, true)
+  must(await run('install --yes --serve --json'))
+  const [scan = ''] = readdirSync(host.units).filter((name) => name.endsWith('-scan.service'))
+  // What lies where a unit is written before it gets its name.
+  mkdirSync(join(host.units, `.${scan}.${process.pid}`))
+  const before = host.calls().length
+  t.equal((await run('install --yes --json')).error().code, 'units_refused')
+  t.strictSame(host.calls().slice(before).filter((line) => line.includes('disable')), [])
+  t.ok(readdirSync(host.units).some((name) => name.endsWith('-serve.service')))
+})
+
+t.test('no line is written where the units that it replaces became unreadable while somebody thought', async (t) => {
+  const { host, run } = await here(t, true)
+  must(await run('install --yes --json'))
+  const asked = await run('install --with cron', {
+    terminal: { stdin: true, stdout: true, stderr: true },
+    answers: [async () => {
+      renameSync(host.units, `${host.units}-before`)
+      writeFileSync(host.units, 'no folder')
+      return true
+    }],
+  })
+  t.equal(asked.status, 1, asked.stderr)
+  t.match(asked.stderr, 'The folder of the user units cannot be read.')
+  t.notOk(existsSync(host.tab), 'both would run')
+})
+
 /** A manager that tells these blocks of the units it is asked about; it fails at a template. */
 const telling = (blocks: Readonly<Record<string, string>>): string => `case "$*" in
 *' show '*) for unit in "$@"; do case $unit in *@.service) exit 1 ;;
