@@ -38,13 +38,18 @@ const held = (world: Working, owner: string): Promise<string> => world.transact(
   return operation_id
 })
 
+/** A pairing that the owner who is logged in has begun. */
+const pairing = (world: Rich) =>
+  offerPairing({ ...world.gov, store: world.open('write') }, world.session(), {
+    origin: 'https://127.0.0.1:1', pin: 'sha256/x',
+  })
+
 /** A world in which something of every capability waits. */
 const rich = async (t: Test): Promise<Rich> => {
   const begun = await World.in(t, { clock: movedClock() }).sandbox().state().session()
     .alpha()
     .gateway({ slots: ['report', 'screenshot'] }).images(allowed)
   const world = await connectionOf(begun) as Rich
-  const gov = { ...world.gov, store: world.open('write') }
   await taskAt(world, world.session(), 'succeeded')
   await held(world, world.session().principal.principal_id)
   await world.prepare()
@@ -63,7 +68,7 @@ const rich = async (t: Test): Promise<Rich> => {
     if (setup === undefined) throw new Error('the text route is set up')
     tx.put(alphaSetupCollection, 'the', { ...setup, credential_fingerprint: 'another' })
   })
-  await offerPairing(gov, world.session(), { origin: 'https://127.0.0.1:1', pin: 'sha256/x' })
+  await pairing(world)
   return world
 }
 
@@ -140,6 +145,8 @@ t.test('A-009 another owner is told nothing of what is one owner\'s alone, and w
   must(await world.run(['login', '--json']))
   const file = world.place.write('passphrase', 'correct horse')
   must(await world.run(['principal', 'add', 'bob', '--passphrase-file', file, '--json']))
+  // The one of before died with its session.
+  await pairing(world)
   must(await world.run(['login', '--owner', 'bob', '--passphrase-file', file, '--json']))
   const bobs = await told()
   for (const id of ids) t.notOk(bobs.includes(id), id)
