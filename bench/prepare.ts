@@ -16,6 +16,7 @@ import { publicationKind } from '../src/codehost/jobs/kinds.js'
 import { registerJobArtifact } from '../src/codehost/jobs/prepared.js'
 import { sealPublication } from '../src/codehost/jobs/publication/seal.js'
 import { shownPublication } from '../src/codehost/jobs/publication/shown.js'
+import { authorityDigest } from '../src/codehost/jobs/digests.js'
 import type { Job } from '../src/codehost/jobs/job-rows.js'
 import { planPublication, type PublicationInput } from '../src/codehost/plan/publication.js'
 import type { ProducerTools } from '../src/codehost/producer/tools.js'
@@ -80,11 +81,12 @@ const prepareOnce = async (store: Store, source: string): Promise<Job> => {
     jobId, repository: 'o/r', input, plan, marks: draft.marks, tools, contents,
   })
   const artifactId = newId('art')
-  const job = {
-    job_id: jobId, owner: 'prn', repository: 'o/r', authority_sha256: '0'.repeat(64),
+  const bare = {
+    job_id: jobId, owner: 'prn', repository: 'o/r',
     native_kind: publicationKind, connection_id: 'cnn', root: 'root',
     plan: { artifact_id: artifactId, sha256: sealed.plan.sha256, effects: plan.posts.length },
   } as Job
+  const job = { ...bare, authority_sha256: authorityDigest(bare) }
   await store.transact('bench', (tx) => {
     const now = new Date().toISOString()
     registerJobArtifact(tx, now, job, { artifactId, label: publicationLabel, ref: sealed.plan })
@@ -146,7 +148,9 @@ const rowsFor = (base: string, kind: 'text' | 'incompressible'): BenchRow[] => {
   const [peaks, previews]: [number[], number[]] = [[], []]
   for (let n = 0; n < rounds; n += 1) {
     theirs.push(gitOnce(base, source, n))
-    const child = spawnSync(process.execPath, [program, place.dir, place.configDir, source])
+    const child = spawnSync(process.execPath, [program, place.dir, place.configDir, source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     const { ms, peak, preview } = JSON.parse(child.stdout.toString()) as {
       ms: number
       peak: number
