@@ -38,7 +38,7 @@ const timersShape = v.strictObject({
   /** How the jobs stand with systemd; empty with any other. */
   units: v.array(v.strictObject({
     unit: text,
-    /** The unit by which somebody starts it. */
+    /** The unit by which somebody starts it: the timer of a job, the service of what stays. */
     starts: text,
     job: v.picklist(timerNames),
     /**

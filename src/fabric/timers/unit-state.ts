@@ -2,27 +2,12 @@
  * What `systemctl show` says of the units of jobs: a block of `Key=Value` lines a unit. What is
  * not found there is null or `unknown`, and never an error. Pure.
  */
-import { timerNames, type TimerJob } from './jobs.js'
+import { timerNames } from './jobs.js'
+import type { Timers } from './timers-contract.js'
 import { unitPrefix } from './units.js'
 
 /** How a job stands with systemd. */
-export interface UnitState {
-  readonly unit: string
-  /** The unit by which somebody starts it: the timer of a job, the service of what stays. */
-  readonly starts: string
-  readonly job: TimerJob['name']
-  /**
-   * `waiting` for its time, or to be started anew. `failed`: it is not started anew by itself.
-   * `stopped`: by somebody, or it ended well and stays so.
-   */
-  readonly state: 'waiting' | 'running' | 'failed' | 'stopped' | 'unknown'
-  /**
-   * Exit status of the last run; null before the first since the manager began, while it runs, and
-   * where a signal ended it.
-   */
-  readonly last_exit: number | null
-  readonly last_signal: number | null
-}
+export type UnitState = Timers['units'][number]
 
 type Properties = ReadonlyMap<string, string>
 
