@@ -11,9 +11,11 @@ import {
 } from '../support/cli/pseudo-terminal.js'
 import { schedulers } from '../support/cli/schedulers.js'
 import { must } from '../support/must.js'
+import { observationOf } from '../support/observations.js'
 import { sha256 } from '../support/sha256.js'
 import { t } from '../support/tests-in-slices.js'
 import { until } from '../support/until.js'
+import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { temporaryFolder } from '../world/place.js'
 import { World, type Placed } from '../world/world.js'
@@ -286,6 +288,28 @@ t.test('a no to what a form would save leaves that step, and the others go on', 
 })
 
 const terminal = { stdin: true, stdout: true, stderr: true }
+
+t.test('where all images are blocked `setup` says so, and names what sends them and no pass that would not', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await world.prove('screenshot')
+  const steps = async () => {
+    const ran = await world.run(['setup', '--json'], { terminal, answers: Array(9).fill(false) })
+    t.equal(ran.status, 0, ran.stderr)
+    return ran.json()
+  }
+  await world.put(observationOf(world.folder, 'a.png', { observed_revision: 1 }))
+  const { steps: told, next } = await steps()
+  t.hasStrict(told.find(({ step }: { step: string }) => step === 'shots'), {
+    done: true, told: 'configured; 1 image is blocked: `sallyport shots status`',
+  })
+  const sends = 'sallyport shots reanalyze --blocked --reason manual_operator_request'
+  const pass = 'sallyport shots analyze'
+  const named = (lines: readonly string[]) => lines.filter((line) => [sends, pass].includes(line))
+  t.strictSame(named(next), [sends])
+  await world.put(observationOf(world.folder, 'b.png', { analysis_status: 'pending' }))
+  t.strictSame(named((await steps()).next), [pass],
+    'a pass sends what waits for one')
+})
 
 t.test('where nobody can be asked `setup` is refused with the commands that do it', async (t) => {
   for (const options of [{ terminal }, {}]) {

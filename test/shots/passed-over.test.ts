@@ -49,7 +49,10 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
     const seen = (await world.run(['shots', 'status', '--json'])).json()
     t.hasStrict(seen.screenshot_folder.analysis, {
       blocked_reasons: [{ count: 2 }, { count: 1 }], blocked_looked_at: 3,
+      blocked_next: 'Run `sallyport shots reanalyze --blocked --reason manual_operator_request`.',
     })
+    t.match(status.stdout.replace(/\s+/g, ' '),
+      'to go on Run `sallyport shots reanalyze --blocked --reason manual_operator_request`.')
   })
 
   await t.test('a few rows are looked at however slow the machine is', async (t) => {

@@ -17,6 +17,8 @@ export interface StepStatus {
   readonly told: string
   /** False where an earlier step has to be done first, or the sealed profile has no such route. */
   readonly possible: boolean
+  /** Lines that use what is done, without the name of the program, where they depend on it. */
+  readonly uses?: readonly string[]
 }
 
 const shape = v.strictObject({

@@ -1,5 +1,6 @@
 /** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
 import { existsSync } from 'node:fs'
+import { nextStepsOf } from '../../base/next-step.js'
 import { alphaReasons, type AlphaReasonCode } from '../../alpha/readiness.js'
 import { projectGateway } from '../../gateway/projection.js'
 import { gatewayFacts } from '../../gateway/readiness.js'
@@ -7,8 +8,14 @@ import type { StatusLine } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import type { LookingWorld } from '../../governance/waiting.js'
+import {
+  blockedAnywhere, groupsOf, mostBlockedNext,
+} from '../../shots/analysis/blocked.js'
+import type { ShotsContext } from '../../shots/context.js'
 import { gateTextOf } from '../../shots/gates.js'
 import { savedSettings } from '../../shots/source/settings.js'
+import type { View } from '../../state/types.js'
+import { lookingShots } from '../contexts/shots.js'
 import { routePlaces } from '../places.js'
 import { readStatusLines } from '../status.js'
 import { slotProofs } from '../timers/slot-proofs.js'
@@ -82,13 +89,27 @@ const proofOf = (gov: Gov, possible: boolean): StepStatus => {
   }
 }
 
+/** Where all that wait are blocked, another pass would leave them so: what opens their way. */
+const analysisLines = (ctx: ShotsContext, view: View): readonly string[] => {
+  const { reasons } = blockedAnywhere(ctx, view)
+  const opening = groupsOf(view, 'pending').length > 0 ? []
+    : nextStepsOf(mostBlockedNext(ctx, view, reasons))
+      .map(({ command }) => command.replace(/^sallyport /, ''))
+  return opening.length > 0 ? opening : ['shots analyze']
+}
+
 /** Images that wait blocked are nothing that a set-up would mend: what counts is what is saved. */
 const shotsOf = (
-  folder: string | null, line: StatusLine | undefined, possible: boolean,
+  ctx: ShotsContext, line: StatusLine | undefined, possible: boolean,
 ): StepStatus => {
+  const view = ctx.gov.store.read()
+  const { screenshot_folder: folder } = savedSettings(view)
   if (folder === null) return open('no folder', possible)
   if (!existsSync(folder)) return open('its folder is not there', possible)
-  return { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
+  const standing = ofLine(line, possible)
+  if (line === undefined || line.status === 'disabled') return standing
+  const told = line.status === 'blocked' ? `configured; ${line.reason ?? 'blocked'}` : standing.told
+  return { ...standing, done: true, told, uses: analysisLines(ctx, view) }
 }
 
 /** The steps of an open state. */
@@ -99,7 +120,7 @@ export const setupStatus = async (
   const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
-  const { screenshot_folder: folder } = savedSettings(gov.store.read())
+  const shots = shotsOf(lookingShots(world, gov), lines['shots'], isLoggedIn)
   return {
     state: {
       done: true, possible: false,
@@ -108,12 +129,12 @@ export const setupStatus = async (
     session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
     alpha: ofLine(lines['alpha'], isLoggedIn, alphaText),
     gateway: hasGateway ? gatewayOf(gov, lines['gateway'], isLoggedIn) : noGateway,
-    shots: shotsOf(folder, lines['shots'], isLoggedIn),
+    shots,
     proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
     // All that they run is about screenshots.
     timers: {
       done: scheduler !== null, told: scheduler ?? 'none',
-      possible: scheduler !== null || folder !== null,
+      possible: scheduler !== null || savedSettings(gov.store.read()).screenshot_folder !== null,
     },
   }
 }

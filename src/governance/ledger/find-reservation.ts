@@ -38,6 +38,11 @@ export const overrunReviews = (view: View): number =>
     under: ['review_required'],
   }).length
 
+/** Reservations whose charges are not known, by operation id. */
+export const unknownReservations = (view: View): readonly Reservation[] =>
+  rowsUnder(view, collections.openReservations, reservationsByState, { under: ['unknown'] })
+    .map(({ doc }) => doc)
+
 export const unknownCharges = (view: View): number =>
   lookUp(view, collections.openReservations, reservationsByState, { under: ['unknown'] }).length
 

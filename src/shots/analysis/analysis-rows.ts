@@ -14,6 +14,9 @@ const runningShape = v.strictObject({
     reason: nullableText,
     detail: nullableText,
     contact: v.picklist(['none', 'ended', 'uncertain']),
+    /** Of the call before, which the row goes on telling; rows of an earlier version have none. */
+    operation_id: v.optional(nullableText),
+    input_digest: v.optional(nullableText),
   }),
 })
 /** One analysis under way, or of a process that died. */

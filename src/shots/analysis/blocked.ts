@@ -7,7 +7,7 @@ import { placeReason } from '../captures/gate.js'
 import { isTakenUp } from '../captures/places.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { isRoomReason, roomNext, type Disputed } from '../disputed.js'
+import { disputedOf, isRoomReason, roomNext, undisputed, type Disputed } from '../disputed.js'
 import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
 import {
@@ -172,6 +172,16 @@ const blockedGroups = (
 /** How many images of the current folder and of named devices are blocked, from counters. */
 export const blockedCount = (ctx: ShotsContext, view: View): number =>
   blockedGroups(view, isHere(ctx, view)).reduce((sum, { count }) => sum + count, 0)
+
+/** What opens the way for most of those that are blocked; null where none is. */
+export const mostBlockedNext = (
+  ctx: ShotsContext, view: View, [most]: BlockedReasons,
+): string | null => {
+  if (most === undefined) return null
+  // What is disputed is looked for where money is what is missing: a status is asked often.
+  const disputed = isRoomReason(most.reason) ? disputedOf(ctx, view) : undisputed
+  return blockedNext(most.reason, disputed)
+}
 
 /** What a person may do about a reason why images are blocked; never empty. */
 export const blockedNext = (reason: string, disputed: Disputed): string => {

@@ -84,12 +84,21 @@ const earlier = (payload: PayloadRef | null): PayloadRef | null =>
 const keepsStatus = (status: AnalysisStatus): boolean =>
   status === 'succeeded' || status === 'needs_reanalysis' || status === 'failed'
 
+type Before = RunningAnalysis['before']
+
+/** The call that a row goes on telling where a later one sent nothing: its charge may be open. */
+const callBefore = (
+  { contact, operation_id: operation, input_digest: digest }: Before,
+): Partial<Pick<Observation['analyzer'], 'operation_id' | 'input_digest'>> =>
+  (contact === 'none' || operation === undefined || digest === undefined
+    ? {} : { operation_id: operation, input_digest: digest })
+
 /**
  * The row after its call, from the row as it is now: a scan may have counted more like images
  * meanwhile, it may have been archived. Only status, payload and analyzer change.
  */
 export const rowAfter = (
-  row: Observation, before: RunningAnalysis['before'], end: AnalysisEnd,
+  row: Observation, before: Before, end: AnalysisEnd,
   payload: PayloadRef | null, now: string,
 ): Observation => {
   const item = itemOutcomeOf(end)
@@ -106,7 +115,10 @@ export const rowAfter = (
   if (item === 'skipped' || (item === 'blocked' && keepsStatus(before.analysis_status))) {
     const { analysis_status, detail, contact } = before
     const reason = item === 'skipped' && !keepsStatus(analysis_status) ? end.reason : before.reason
-    return { ...row, analysis_status, analyzer: { ...analyzer, reason, detail, contact } }
+    return {
+      ...row, analysis_status,
+      analyzer: { ...analyzer, ...callBefore(before), reason, detail, contact },
+    }
   }
   const detail = detailOf(end)
   if (item === 'blocked') {
@@ -121,7 +133,10 @@ export const rowAfter = (
   return {
     ...row, analysis_status: 'failed', payload: earlier(row.payload),
     classification: found(row.classification),
-    analyzer: { ...analyzer, reason: end.reason ?? end.outcome, detail, contact },
+    analyzer: {
+      ...analyzer, ...(stays ? callBefore(before) : {}), reason: end.reason ?? end.outcome, detail,
+      contact,
+    },
   }
 }
 
@@ -156,12 +171,16 @@ export const rowInterrupted = (row: Observation, now: string): Observation => ({
 
 /** The row of a process that died before it sent anything: as it was before the claim. */
 export const rowReturned = (
-  row: Observation, { analysis_status, reason, detail, contact }: RunningAnalysis['before'],
-  now: string,
-): Observation => ({
-  ...row, analysis_status,
-  analyzer: { ...row.analyzer, reason, detail, contact, updated_at: now },
-})
+  row: Observation, before: Before, now: string,
+): Observation => {
+  const { analysis_status, reason, detail, contact } = before
+  return {
+    ...row, analysis_status,
+    analyzer: {
+      ...row.analyzer, ...callBefore(before), reason, detail, contact, updated_at: now,
+    },
+  }
+}
 
 /**
  * The row of a request that nobody knows the end of, in a state that would send it again by itself

@@ -162,8 +162,10 @@ export interface ReanalyzePlan extends LeftOut, Terms {
   readonly callsLeft: number
 }
 
+/** One that repeats an earlier image was paid for there: here it would be sent itself. */
 const average = (rows: readonly Observation[]): number | null => {
-  const costs = rows.flatMap(({ payload }) => (payload === null ? [] : [payload.cost_microusd]))
+  const costs = rows.flatMap(({ payload }) =>
+    (payload === null || payload.payload_of !== undefined ? [] : [payload.cost_microusd]))
   return costs.length === 0
     ? null : Math.round(costs.reduce((sum, one) => sum + one, 0) / costs.length)
 }

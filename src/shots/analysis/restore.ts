@@ -288,7 +288,9 @@ export const persistMeaning = async (
       if (row === undefined || row.archived_at !== null || !differs(row, facts)) continue
       const next = { ...row, ...meaning(row, facts) }
       putObservation(tx, now, next)
-      if (next.analysis_status !== row.analysis_status) done.needs += 1
+      const isNewlyOld = next.analysis_status === 'needs_reanalysis'
+        && next.analysis_status !== row.analysis_status
+      if (isNewlyOld) done.needs += 1
       else if (next.classification === 'stale_root') done.stale += 1
     }
     return done

@@ -247,6 +247,7 @@ const claim = (
     before: {
       analysis_status, reason: analyzer.reason, detail: analyzer.detail,
       contact: analyzer.contact === 'claimed' ? 'none' : analyzer.contact,
+      operation_id: analyzer.operation_id, input_digest: analyzer.input_digest,
     },
   })
   putObservation(tx, now, {

@@ -10,7 +10,8 @@ import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { stopsPass } from '../cut-short.js'
-import { disputedIn } from '../disputed.js'
+import { disputedIn, isRoomReason } from '../disputed.js'
+import { isProofReason } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
@@ -190,10 +191,15 @@ interface Older {
   readonly done: readonly DueHour[]
 }
 
-/** Which pending rows a pass will come to: none whose file is gone, or of another folder. */
+/** Whether a blocked row waits for room or for a proof alone: then a pass takes it up. */
+const waitsForPass = ({ analysis_status: status, reason = null }: CountKey): boolean =>
+  status === 'blocked' && (isRoomReason(reason) || isProofReason(reason))
+
+/** Which waiting rows a pass will come to: none whose file is gone, or of another folder. */
 const comesUp = (ctx: ShotsContext, view: View): ((key: CountKey) => boolean) => {
   const now = currentFacts(ctx, view)
   return (key) => classificationNow(key, now) === null
+    && (key.analysis_status === 'pending' || waitsForPass(key))
     && (now.folderDigest === null || key.root_digest === now.folderDigest)
 }
 
@@ -210,14 +216,14 @@ const olderPlans = ({ ctx, settings }: Work, view: View, before: string): Older 
     let asks = false
     let at = windowOf(hour.since, minutes)
     for (; at.start < hour.until; at = windowOf(at.end, minutes)) {
-      const pending = findObservations(view, {
-        since: at.start, until: at.end, statuses: ['pending'], meant,
+      const waiting = findObservations(view, {
+        since: at.start, until: at.end, statuses: ['pending', 'blocked'], meant,
       }).next().done !== true
       const sources = sourcesBetween(view, at.start, at.end)
       if (!isReached(sources)) continue
       const plan = planWindow(ctx, view, at, sources)
-      if (pending || calls(plan) || isUnderWay(plan)) asks = true
-      if (!pending && calls(plan)) plans.set(at.key, plan)
+      if (waiting || calls(plan) || isUnderWay(plan)) asks = true
+      if (!waiting && calls(plan)) plans.set(at.key, plan)
     }
     if (!asks) done.push(hour)
   }

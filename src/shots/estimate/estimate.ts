@@ -182,7 +182,8 @@ class Count {
   #unsendable(
     row: Observation, standing: Standing, verdict: Exclude<PrivacyVerdict, ReadyImage>,
   ): void {
-    if (row.payload !== null) {
+    // Of a capture whose file could not be read just now nothing is known.
+    if (row.payload !== null || verdict.kind === 'unread') {
       this.#unseen(row, standing)
       return
     }

@@ -63,9 +63,17 @@ const isOld = (key: CountKey, now: CurrentFacts): boolean =>
   key.prompt_version !== analysisPromptVersion || key.schema_version !== analysisSchemaVersion
   || (now.model !== null && key.model !== now.model)
 
-/** The status as of now: a succeeded row made under anything older needs reanalysis. */
-export const statusNow = (key: CountKey, now: CurrentFacts): AnalysisStatus =>
-  key.analysis_status === 'succeeded' && isOld(key, now) ? 'needs_reanalysis' : key.analysis_status
+/**
+ * The status as of now: a succeeded row made under anything older needs reanalysis, and no longer
+ * once what it was made under is in force again. Without a model that cannot be told of one that
+ * was written as old.
+ */
+export const statusNow = (key: CountKey, now: CurrentFacts): AnalysisStatus => {
+  const { analysis_status: status } = key
+  if (status !== 'succeeded' && status !== 'needs_reanalysis') return status
+  if (isOld(key, now)) return 'needs_reanalysis'
+  return now.model === null ? status : 'succeeded'
+}
 
 /** Incomplete: nothing was ever analysed, so nothing is lost with the row (S-163). */
 const isIncomplete = (key: CountKey): boolean => key.model === null

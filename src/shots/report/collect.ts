@@ -66,10 +66,10 @@ export const timesOf = (row: Observation) => {
 
 /** Rows with an image in the period, oldest first: their own one or one that they stand for. */
 export function* rowsOf(
-  view: View, period: Pick<ReportPeriod, 'since' | 'until'>, reachMs = runMs,
+  view: View, period: Pick<ReportPeriod, 'since' | 'until'>,
 ): Generator<Observation, void, undefined> {
   const wide = {
-    since: moved(period.since, -reachMs), until: moved(period.until, reachMs), archived: true,
+    since: moved(period.since, -runMs), until: moved(period.until, runMs), archived: true,
   }
   // Nearly all of them are kept.
   for (const row of findObservations(view, wide, rowsAtOnce)) {

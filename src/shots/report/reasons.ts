@@ -4,6 +4,9 @@
  * told with what takes it away.
  */
 import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
+import {
+  overrunsToReview, unknownReservations,
+} from '../../governance/ledger/find-reservation.js'
 import type { View } from '../../state/types.js'
 import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
@@ -56,10 +59,21 @@ export const reasonsFor = (
   ].sort((a, b) => b.count - a.count)
 }
 
-/** What the newest calls of these rows leave to a person; each call counts once. */
+/** Calls for these rows whose charges are open, whatever became of the image since. */
+const openCalls = (view: View, rows: readonly Observation[]): readonly string[] => {
+  const ids = new Set(rows.map((row) => row.observation_id))
+  return [...unknownReservations(view), ...overrunsToReview(view)]
+    .filter(({ subject }) => subject !== undefined && ids.has(subject))
+    .map(({ operation_id: id }) => id)
+}
+
+/** What the calls of these rows leave to a person; each call counts once. */
 export const moneyDueFor = (view: View, rows: readonly Observation[]): ScreenMoneyDue => {
-  const ids = new Set(rows.filter((row) => row.analysis_status === 'failed')
-    .map((row) => row.analyzer.operation_id))
+  const ids = new Set([
+    ...rows.filter((row) => row.analysis_status === 'failed')
+      .map((row) => row.analyzer.operation_id),
+    ...openCalls(view, rows),
+  ])
   const due = [...ids].map((id) => dueFactsOf(view, id))
   const unknown = due.filter((one) => one.due === 'settle')
   return {

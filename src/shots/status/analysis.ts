@@ -1,7 +1,7 @@
 /** The numbers about observations, from counters and folder rows; no whole list is ever read. */
 import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
-import { blockedReasons, quickLooksMs } from '../analysis/blocked.js'
+import { blockedReasons, mostBlockedNext, quickLooksMs } from '../analysis/blocked.js'
 import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -33,8 +33,8 @@ const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
 /** The part where the rows cannot be read: short, and it says why (S-122). */
 export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
   counted_root: null, observation_count: null, total_historical_observation_count: null,
-  status_mix: null, blocked_reasons: null, blocked_looked_at: null, failed_reasons: null,
-  reused_count: null, active_backlog: null, active_failures: null,
+  status_mix: null, blocked_reasons: null, blocked_looked_at: null, blocked_next: null,
+  failed_reasons: null, reused_count: null, active_backlog: null, active_failures: null,
   source_missing_count: null, device_observation_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
@@ -78,6 +78,7 @@ export const analysisPart = (
     status_mix: mix,
     blocked_reasons: reasons,
     blocked_looked_at: reasons?.reduce((total, { count }) => total + count, 0) ?? null,
+    blocked_next: mostBlockedNext(ctx, view, reasons ?? []),
     failed_reasons: failedReasons(here.filter((one) => statusNow(one, now) === 'failed')),
     reused_count: sum(here.filter((one) =>
       one.reused === true && statusNow(one, now) === 'succeeded')),

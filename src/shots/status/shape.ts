@@ -1,7 +1,7 @@
 /** The settings status, closed; fields are only ever added. Null: could not be told just now. */
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/schema.js'
-import { command } from '../../base/told.js'
+import { command, nullableSentence } from '../../base/told.js'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
 import { blockedReasonsShape } from '../receipts/analysis.js'
 import { smallChangesToldShape } from '../receipts/scan.js'
@@ -25,6 +25,8 @@ const analysisShape = v.strictObject({
   blocked_reasons: v.nullable(blockedReasonsShape),
   /** How many blocked ones that tells; fewer than `status_mix` has where some had to be read. */
   blocked_looked_at: nullableCount,
+  /** What opens the way for most of them. */
+  blocked_next: nullableSentence,
   /** Why failed ones did; most first. */
   failed_reasons: v.nullable(blockedReasonsShape),
   /** Succeeded ones that were asked nothing about: each repeats an image that was described. */

@@ -20,7 +20,6 @@ import { fileNameOfRow } from '../observations/file-name.js'
 import type { Observation } from '../observations/observation-rows.js'
 import { openPayload } from '../payload/read-payload.js'
 import { conclusionSources, rowsOf, timesOf } from '../report/collect.js'
-import { ingestSettings } from '../source/settings.js'
 import { meantDay, type MeantDay } from '../meant-day.js'
 import { hoursWithin } from './hours.js'
 import type { DayEpisode, DayPicture, ToldDay } from './told-day-contract.js'
@@ -177,9 +176,8 @@ const toldIn = (
 ): ToldDay => {
   const end = Date.parse(period.until)
   const now = currentFacts(ctx, view)
-  // Pictures of before may stand for like ones in it, as long as a run is by now.
-  const reachMs = ingestSettings(view, ctx.env).refreshMinutes.value * 60_000
-  const rows = [...rowsOf(view, period, reachMs)]
+  // Pictures of before may stand for like ones in it, as long as any setting let a run be.
+  const rows = [...rowsOf(view, period)]
     .filter((row) => reportReadinessOf(row, now) !== 'excluded')
   const told = rows
     .filter(({ captured_at: at }) => at >= period.since && at < period.until)

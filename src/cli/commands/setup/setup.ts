@@ -164,7 +164,8 @@ const nextOf = ({ steps, rehearses }: Look): readonly string[] => {
   return [
     ...(alpha.done ? ['alpha ask'] : []),
     ...(shots.done ? ['shots scan'] : []),
-    ...(shots.done && proof.done ? ['shots analyze', 'shots report --day today --html .'] : []),
+    ...(shots.done && proof.done
+      ? [...shots.uses ?? [], 'shots report --day today --html .'] : []),
     ...(isOpen ? ['setup'] : []),
     ...(state.done ? ['status'] : []),
     ...(rehearses ? [endOfRehearsal] : []),

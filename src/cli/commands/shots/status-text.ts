@@ -97,6 +97,8 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
       + `${known(analysis.total_historical_observation_count)} ever`
       + partial(view, analysis.metadata_status, analysis.metadata_failure)),
     line('analysis', mixText(analysis)),
+    ...(analysis.blocked_next === null ? []
+      : [line('  to go on', view.told(analysis.blocked_next))]),
     line('active', `${known(analysis.active_backlog)} waiting, `
       + `${known(analysis.active_failures)} failed, `
       + `${known(analysis.source_missing_count)} source missing`),
