@@ -82,6 +82,7 @@ export const shotLimits = {
   /** A run of like images gets a new representative after this long (S-210). */
   visualRunRefreshMinutesDefault: 30,
   visualRunRefreshMinutesMax: 1_440,
+  digestWindowMinutesMax: 1_440,
   /** Seconds of a region that goes on changing, of which one image is paid for. */
   settleSecondsMin: 5,
   settleSecondsMax: 600,

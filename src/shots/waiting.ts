@@ -4,12 +4,12 @@
  */
 import { overspentBy } from '../observations/budget.js'
 import type { View } from '../state/types.js'
-import { blockedAnywhere, blockedNext, groupsOf, reasonGone } from './analysis/blocked.js'
+import {
+  blockedAnywhere, blockedNext, groupsOf, isNobodysMatter, reasonGone,
+} from './analysis/blocked.js'
 import { keptNow } from './analysis/restore.js'
-import { unsettled } from './observations/unsettled.js'
 import { notRecorded, ReasonCounts } from './analysis/reason-counts.js'
 import { dayStatus } from './budget.js'
-import { isFinalOfCapture } from './captures/gate.js'
 import type { ShotsContext } from './context.js'
 import { disputedOf, undisputed, type Disputed } from './disputed.js'
 import { gateTextOf, routeStatusOf } from './gates.js'
@@ -66,8 +66,7 @@ export const waitsForPerson = (
   const saved = savedSettings(view)
   return (reason) => (reason === 'budget_exhausted' ? disputed.budget_exhausted.length > 0
     // A person chose that it is so, and a later image stands for each; captures stay here.
-    : ![reasonGone, unsettled, 'device_not_named'].includes(reason) && !isFinalOfCapture(reason)
-      && !isSwitchedOff(reason, saved))
+    : reason !== reasonGone && !isNobodysMatter(reason) && !isSwitchedOff(reason, saved))
 }
 
 /**

@@ -35,9 +35,12 @@ export const truncateBehind = (
 ): number | undefined =>
   (ended?.epoch === epoch && ended.sequence > sequence ? ended.sequence : undefined)
 
-/** Notes how far the log has come; what another process saw further on stays. */
+/** Notes how far the log has come; what another process saw further on, or of a later log, stays. */
 export const noteEnd = (files: Files, places: Places, at: EndedAt): void => {
-  if (truncateBehind(readEnd(files, places), at) !== undefined) return
+  const noted = readEnd(files, places)
+  if (truncateBehind(noted, at) !== undefined) return
+  const isLater = noted !== undefined && noted.epoch > at.epoch
+  if (isLater && files.stat(places.log(noted.epoch)) !== undefined) return
   const text = `${epochText(at.epoch)} ${String(at.sequence).padStart(16, '0')}\n`
   withFile(files, places.endedAt, 'lock', (fd) => writeAll(files, fd, Buffer.from(text), 0))
 }

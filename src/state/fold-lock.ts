@@ -12,7 +12,7 @@ interface FoldLockSite {
   readonly signal: AbortSignal | undefined
 }
 
-/** Runs `fn` while nobody folds. Whoever needs the state lock too takes that first. */
+/** Runs `fn` while nobody folds. */
 export const whileNobodyFolds = async <T>(
   site: FoldLockSite, verb: string, fn: () => T | Promise<T>,
 ): Promise<T> => {
@@ -38,3 +38,23 @@ export const whileNobodyFolds = async <T>(
     lock.close()
   }
 }
+
+/**
+ * Runs `fn` while nobody folds and nobody writes. A backup holds `fold` for as long as it copies:
+ * whoever held the state lock while waiting for that would keep every writer out meanwhile.
+ */
+export const whileAlone = <T>(
+  site: FoldLockSite, verb: string, fn: () => T | Promise<T>,
+): Promise<T> => whileNobodyFolds(site, verb, async () => {
+  const lock = site.lock(site.places.lock, site.clock)
+  try {
+    await takeLock(lock, verb, site)
+    try {
+      return await fn()
+    } finally {
+      lock.give()
+    }
+  } finally {
+    lock.close()
+  }
+})

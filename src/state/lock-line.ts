@@ -73,7 +73,7 @@ export class LineFiles {
   }
 }
 
-/** A place in line, taken and left again for each taking of the lock. */
+/** A place in line, one for each taking of the lock. */
 export interface LockLine {
   /**
    * Takes all of the line at once, where nobody stands in it: then the lock may be tried. To be
@@ -84,20 +84,27 @@ export interface LockLine {
   mayTry(): boolean
   /** Whether nobody stands before this one, so that it is worth looking often. */
   readonly atFront: boolean
+  /** The end of this place: it is not taken again. */
   leave(): void
 }
 
-/** A place in the line of some files. `first`: nobody else tries while this one waits. */
+/**
+ * A place in the line of some files, which are its own until it leaves: the kernel gives one open
+ * file its lock twice, and one unlocking takes it from both. `first`: nobody else tries while this
+ * one waits.
+ */
 export class KernelLine implements LockLine {
   readonly #files: LineFiles
   readonly #first: boolean
+  readonly #left: () => void
   #waits = false
   #stair: number | undefined
   #looks = 0
 
-  constructor(files: LineFiles, first: boolean) {
+  constructor(files: LineFiles, first: boolean, left = (): void => undefined) {
     this.#files = files
     this.#first = first
+    this.#left = left
   }
 
   get atFront(): boolean {
@@ -159,5 +166,6 @@ export class KernelLine implements LockLine {
     if (this.#stair !== undefined) this.#files.give(this.#stair)
     this.#waits = false
     this.#stair = undefined
+    this.#left()
   }
 }

@@ -62,7 +62,9 @@ class FileLock implements StateLock {
   readonly #clock: Clock
   /** The kernel gives one descriptor its lock twice: two transactions of one store must not. */
   #held = false
-  #lineFiles: LineFiles | undefined
+  /** Files of the line, and those of them that nobody stands in line by. */
+  readonly #lines = new Set<LineFiles>()
+  readonly #spareLines = new Set<LineFiles>()
   #signed: { readonly verb: string; readonly mtimeMs: number; readonly untilMs: number } | undefined
 
   constructor(path: string, clock: Clock) {
@@ -129,8 +131,15 @@ class FileLock implements StateLock {
   }
 
   line(first: boolean): LockLine | undefined {
-    this.#lineFiles ??= LineFiles.at(nodeFiles, join(dirname(this.#path), 'run', 'lock-line'))
-    return this.#lineFiles === undefined ? undefined : new KernelLine(this.#lineFiles, first)
+    const [spare] = this.#spareLines
+    const files = spare
+      ?? LineFiles.at(nodeFiles, join(dirname(this.#path), 'run', 'lock-line'))
+    if (files === undefined) return undefined
+    this.#spareLines.delete(files)
+    this.#lines.add(files)
+    return new KernelLine(files, first, () => {
+      if (this.#lines.has(files)) this.#spareLines.add(files)
+    })
   }
 
   holder(): LockHolder | null {
@@ -138,8 +147,9 @@ class FileLock implements StateLock {
   }
 
   close(): void {
-    this.#lineFiles?.close()
-    this.#lineFiles = undefined
+    for (const files of this.#lines) files.close()
+    this.#lines.clear()
+    this.#spareLines.clear()
     this.#let()
   }
 
@@ -188,11 +198,10 @@ interface LockWait {
 /** Takes the lock where nobody has it and nobody waits for it; false: `takeLock` stands in line. */
 export const takeFreeLock = (lock: StateLock, verb: string, first: boolean): boolean => {
   const line = first ? undefined : lock.line?.(false)
-  if (line?.takeWhole() !== true) return false
   try {
-    return lock.tryTake(verb)
+    return line?.takeWhole() === true && lock.tryTake(verb)
   } finally {
-    line.leave()
+    line?.leave()
   }
 }
 

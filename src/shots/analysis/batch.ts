@@ -8,7 +8,6 @@ import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import type { ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
-import { isFinalOfCapture } from '../captures/gate.js'
 import { isWaitingHere } from '../captures/places.js'
 import type { ShotsContext } from '../context.js'
 import { disputedIn } from '../disputed.js'
@@ -36,7 +35,7 @@ import type { Examiner } from '../scan/types.js'
 import {
   analysisSettings, isRecursive, savedSettings, type AnalysisSettings,
 } from '../source/settings.js'
-import { blockedCount, blockedReasons, reasonGone } from './blocked.js'
+import { blockedCount, blockedReasons, isNobodysMatter, reasonGone } from './blocked.js'
 import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
@@ -374,10 +373,6 @@ const count = (items: readonly AnalysisItem[], outcome: AnalysisItem['outcome'])
 const standingBlock = ({ ctx, closed, passedOverReasons }: Batch): string | null =>
   (closed !== null && passedOverReasons.some(({ reason }) => reason === closed)
     && endsBlocked(ctx, ctx.gov.store.read(), closed) ? closed : null)
-
-/** What is blocked and in nobody's way: a later image stands for it, or it stays here for good. */
-const isNobodysMatter = (reason: string | null): boolean =>
-  reason === unsettled || reason === 'device_not_named' || isFinalOfCapture(reason)
 
 const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const { items, stop } = batch

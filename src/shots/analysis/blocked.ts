@@ -3,7 +3,7 @@
  * was blocked; what is told is what stands in its way today, so that nobody mends what is mended.
  */
 import type { View } from '../../state/types.js'
-import { placeReason } from '../captures/gate.js'
+import { isFinalOfCapture, placeReason } from '../captures/gate.js'
 import { isTakenUp } from '../captures/places.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -16,6 +16,7 @@ import {
 import {
   shotCollections as c, type CountKey, type Observation, type ShotCount,
 } from '../observations/observation-rows.js'
+import { unsettled } from '../observations/unsettled.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { ReasonCounts } from './reason-counts.js'
 import { keptNow, lasting, reasonHolds, stillHolds } from './restore.js'
@@ -30,6 +31,10 @@ const looksMin = 5
 const looksMsMax = 250
 /** The same for a status, which many a prompt and script waits for. */
 export const quickLooksMs = 15
+
+/** What is blocked and in nobody's way: a later image stands for it, or it stays here for good. */
+export const isNobodysMatter = (reason: string | null): boolean =>
+  reason === unsettled || reason === 'device_not_named' || isFinalOfCapture(reason)
 
 /** What nothing stands in the way of any more: a later pass of the job takes it up. */
 export const reasonGone = 'reason_gone'
@@ -173,10 +178,11 @@ const blockedGroups = (
 export const blockedCount = (ctx: ShotsContext, view: View): number =>
   blockedGroups(view, isHere(ctx, view)).reduce((sum, { count }) => sum + count, 0)
 
-/** What opens the way for most of those that are blocked; null where none is. */
+/** What opens the way for most of those in whose way something stands; null where there is none. */
 export const mostBlockedNext = (
-  ctx: ShotsContext, view: View, [most]: BlockedReasons,
+  ctx: ShotsContext, view: View, reasons: BlockedReasons,
 ): string | null => {
+  const most = reasons.find(({ reason }) => !isNobodysMatter(reason))
   if (most === undefined) return null
   // What is disputed is looked for where money is what is missing: a status is asked often.
   const disputed = isRoomReason(most.reason) ? disputedOf(ctx, view) : undisputed

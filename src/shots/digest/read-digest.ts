@@ -1,11 +1,12 @@
 import * as v from 'valibot'
+import { msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed, count, text } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
-import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
+import { digestSchemaVersion, digestSourceTool, shotLabels, shotLimits } from '../constants.js'
 import { episodesNewestFirst, findEpisode } from './episode-store.js'
 import type { Episode } from './digest-rows.js'
 
@@ -56,6 +57,30 @@ export function* episodesBehind(
     if (isBehind || from === undefined || episode.window_start < from.window_start) yield episode
     isBehind ||= episode.episode_id === after
   }
+}
+
+/** No window is longer, so none that begins a day before another ends behind that one's begin. */
+const windowMsMax = shotLimits.digestWindowMinutesMax * 60_000
+
+const byEnd = (a: Episode, b: Episode): number => {
+  if (a.window_end !== b.window_end) return a.window_end < b.window_end ? 1 : -1
+  if (a.window_start !== b.window_start) return a.window_start < b.window_start ? 1 : -1
+  return a.episode_id < b.episode_id ? 1 : -1
+}
+
+/** Every episode, that which ended last first: windows of several lengths may begin together. */
+export function* episodesByEnd(view: View): Generator<Episode, void, undefined> {
+  const held: Episode[] = []
+  for (const episode of episodesNewestFirst(view)) {
+    const latest = msFromIso(episode.window_start) + windowMsMax
+    while (held[0] !== undefined && msFromIso(held[0].window_end) > latest) {
+      yield held[0]
+      held.shift()
+    }
+    held.push(episode)
+    held.sort(byEnd)
+  }
+  yield* held
 }
 
 /** Opens the digest of an id. Throws `not_found` `digest_not_found`, and as `readDigest`. */

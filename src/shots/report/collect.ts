@@ -29,7 +29,7 @@ import {
 import { openRegistered } from '../payload/read-payload.js'
 import { spendOfHours } from '../budget.js'
 import { spendOfDay } from '../texts/budget.js'
-import { isSource, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
+import { mayBeTold, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
 import type { ReportPeriod } from './period.js'
 import { readConclusion } from './read-report.js'
 import { moneyDueFor, reasonsFor } from './reasons.js'
@@ -183,7 +183,7 @@ const observationOf = (row: Observation, opened: Opened | undefined): ScreenObse
 /** Whether every observation that a text rests on may still be in a report (S-166). */
 const standsOn = (view: View, ids: readonly string[]): boolean => ids.every((id) => {
   const row = view.get(shotCollections.observations, id)
-  return row !== undefined && isSource(row)
+  return row !== undefined && mayBeTold(row)
 })
 
 const digestOfEpisode = (ctx: ShotsContext, view: View, row: Episode): ScreenDigestInput => {
@@ -238,15 +238,18 @@ const conclusionOf = (
 
 /** The conclusion over exactly this, else the newest one if all it rests on is in the report. */
 const findConclusion = (
-  ctx: ShotsContext, view: View, sources: ConclusionSources,
+  ctx: ShotsContext, view: View, sources: ConclusionSources, { since, until }: ReportPeriod,
 ): ScreenConclusionInput | null => {
   const exact = view.get(c.conclusions, sources.digest)?.made
   if (exact) return conclusionOf(ctx, view, exact, true)
   const head = view.get(c.head, conclusionHeadId)
   const newest = head && view.get(c.conclusions, head.newest)?.made
   if (!newest) return null
-  const ids = new Set(sources.sources.map((row) => row.observation_id))
-  const inside = newest.source_observation_ids.every((id) => ids.has(id))
+  const inside = newest.source_observation_ids.every((id) => {
+    const row = view.get(shotCollections.observations, id)
+    return row !== undefined && mayBeTold(row)
+      && row.captured_at >= since && row.captured_at < until
+  })
   return inside ? conclusionOf(ctx, view, newest, false) : null
 }
 
@@ -264,7 +267,7 @@ export const collectReport = (
     ...period,
     observations: rows.map((row) => observationOf(row, opened.get(row))),
     digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
-    conclusion: findConclusion(ctx, view, sources),
+    conclusion: findConclusion(ctx, view, sources, period),
     spend: spendOfDay(ctx, view),
     spendHours: spendOfHours(view, period).map(({ settledMicrousd, ...one }) => ({
       ...one, spentMicrousd: settledMicrousd,

@@ -8,7 +8,7 @@ import { inGroups } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { episodesBehind, readDigest, requireEpisode } from '../digest/read-digest.js'
+import { episodesByEnd, readDigest, requireEpisode } from '../digest/read-digest.js'
 import { findObservations, type Behind } from '../observations/find.js'
 import type { CountKey } from '../observations/observation-rows.js'
 import { requireObservation } from '../observations/show.js'
@@ -69,8 +69,12 @@ function* digests(
 ): Generator<Written, void, undefined> {
   const after = from !== null && 'episode' in from ? from.episode : undefined
   const until = from !== null && 'behind' in from ? from.behind.captured_at : null
-  for (const episode of episodesBehind(view, after)) {
+  let isBehind = after === undefined
+  for (const episode of episodesByEnd(view)) {
     const { episode_id: id, window_end: at } = episode
+    const isDone = !isBehind
+    isBehind ||= id === after
+    if (isDone) continue
     if (at < since) return
     if (until !== null && at > until) continue
     const open = () => ({ content: readDigest(gov, view, episode).content })

@@ -7,13 +7,16 @@ import type { Observation, PayloadRef } from '../observations/observation-rows.j
 export type Analysed = Observation & { readonly payload: PayloadRef }
 
 /**
- * Whether a digest or a conclusion may be made from it: an analysis that stands, of an image that
- * is neither missing, stale nor archived (S-166). Who named a device let its pictures be analysed;
- * what was written of them goes to nobody else.
+ * Whether a text that rests on it may be told: of an image that is neither missing, stale nor
+ * archived (S-166), whatever a later request for it came to. Who named a device let its pictures be
+ * analysed; what was written of them goes to nobody else.
  */
-export const isSource = (row: Observation): row is Analysed =>
+export const mayBeTold = (row: Observation): row is Analysed =>
   row.edge === undefined && row.payload !== null && row.classification === null
   && row.archived_at === null
+
+/** Whether a digest or a conclusion may be made from it: its analysis stands, too. */
+export const isSource = (row: Observation): row is Analysed => mayBeTold(row)
   && (row.analysis_status === 'succeeded' || row.analysis_status === 'needs_reanalysis')
 
 /** The sources of a span by capture time, oldest first; half-open. */

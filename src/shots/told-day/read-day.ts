@@ -16,6 +16,7 @@ import { spendOfHours } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 import { readDigest } from '../digest/read-digest.js'
 import { currentFacts, reportReadinessOf } from '../observations/as-of-now.js'
+import { shotLimits } from '../constants.js'
 import { fileNameOfRow } from '../observations/file-name.js'
 import type { Observation } from '../observations/observation-rows.js'
 import { openPayload } from '../payload/read-payload.js'
@@ -29,9 +30,8 @@ const owner = 'is shown its days'
 
 /** Windows of pictures that no digest was written of, ms. */
 const windowMs = 1_800_000
-const dayMs = 86_400_000
 /** No digest has a longer window (`digest_window_minutes`). */
-const longestWindowMs = dayMs
+const longestWindowMs = shotLimits.digestWindowMinutesMax * 60_000
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 

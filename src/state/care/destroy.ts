@@ -9,8 +9,7 @@ import { isoFromMs } from '../../base/clock.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { destructionAt, encodeDestruction } from '../destruction.js'
 import { errnoOf, orIoFailure, publish, removeFile, syncDir } from '../files.js'
-import { whileNobodyFolds } from '../fold-lock.js'
-import { takeLock } from '../lock.js'
+import { whileAlone } from '../fold-lock.js'
 import { entriesBelow } from '../own-entries.js'
 import { partsOf } from '../paths.js'
 import { siteOf, type Site, type StatePlace } from './use-case.js'
@@ -43,21 +42,15 @@ const what = 'destroying the state'
 export const destroyState = async (options: DestroyOptions): Promise<Destroyed> => {
   const site = siteOf(options)
   const { files, places, clock } = site
-  const lock = site.lock(places.lock, clock)
-  try {
-    await takeLock(lock, 'state destroy', site)
-    return await whileNobodyFolds(site, 'state destroy', async () => {
-      options.lastLook()
-      if (destructionAt(files, site.dir) === undefined) {
-        const note = { store_id: options.storeId, begun_at: isoFromMs(clock.wallMs()) }
-        orIoFailure(what, () => publish(files, places.state, encodeDestruction(note)))
-      }
-      await options.at('begun')
-      return await removeAll(site, options.at)
-    })
-  } finally {
-    lock.close()
-  }
+  return whileAlone(site, 'state destroy', async () => {
+    options.lastLook()
+    if (destructionAt(files, site.dir) === undefined) {
+      const note = { store_id: options.storeId, begun_at: isoFromMs(clock.wallMs()) }
+      orIoFailure(what, () => publish(files, places.state, encodeDestruction(note)))
+    }
+    await options.at('begun')
+    return await removeAll(site, options.at)
+  })
 }
 
 /** What stays although it is ours, and why. */

@@ -5,9 +5,8 @@
  */
 import { fail } from '../../base/errors.js'
 import { ioFailure, publish } from '../files.js'
-import { whileNobodyFolds } from '../fold-lock.js'
+import { whileAlone } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
-import { takeLock } from '../lock.js'
 import { formatVersion } from '../paths.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import { bytesOf } from '../snapshot/manifest.js'
@@ -134,19 +133,11 @@ export const migrateState = async (
   target: number = formatVersion,
 ): Promise<MigrateReport> => {
   const site = siteOf(place)
-  const lock = site.lock(site.places.lock, site.clock)
   try {
     stateOf(site)
-    await takeLock(lock, 'migrate', site)
-    try {
-      return await whileNobodyFolds(site, 'migrate', () => runSteps(site, place, list, target))
-    } finally {
-      lock.give()
-    }
+    return await whileAlone(site, 'migrate', () => runSteps(site, place, list, target))
   } catch (error) {
     throw ioFailure(error, 'changing the format')
-  } finally {
-    lock.close()
   }
 }
 

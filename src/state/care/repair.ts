@@ -10,11 +10,10 @@ import { settleFolder, unsettledFolder } from './aside.js'
 import { copyFile } from './copy.js'
 import { goneText, readEnd, tornText, truncateBehind } from '../ended-at.js'
 import { publish, readWhole, type Files } from '../files.js'
-import { whileNobodyFolds } from '../fold-lock.js'
+import { whileAlone } from '../fold-lock.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { publishFounding } from './found.js'
 import { fileBytesMax } from '../limits.js'
-import { takeLock } from '../lock.js'
 import { numberTold } from '../anchor-slots.js'
 import { marksAfter } from './log-records.js'
 import { truncateTail, writeMends } from './mend-log.js'
@@ -87,24 +86,14 @@ const repairUnderLock = async (site: Site, options: RepairOptions): Promise<Repa
   const { lost = [] } = options
   // A format that no step leads on from is refused before anything is touched, a lock's text too.
   if (!lost.includes('STATE')) looseStateFile(site.files, site.places.state)
-  const lock = site.lock(site.places.lock, site.clock)
-  try {
-    await takeLock(lock, 'state repair', site)
-    try {
-      return await whileNobodyFolds(site, 'state repair', () => {
-        requireOwnFolders(site.files, site.dir)
-        const given = replaceUnreadable(site, lost)
-        const report = repairLocked(site, options, options)
-        settleVouched(site)
-        const changed = report.changed || given.length > 0
-        return { ...report, changed, done: [...given, ...report.done] }
-      })
-    } finally {
-      lock.give()
-    }
-  } finally {
-    lock.close()
-  }
+  return whileAlone(site, 'state repair', () => {
+    requireOwnFolders(site.files, site.dir)
+    const given = replaceUnreadable(site, lost)
+    const report = repairLocked(site, options, options)
+    settleVouched(site)
+    const changed = report.changed || given.length > 0
+    return { ...report, changed, done: [...given, ...report.done] }
+  })
 }
 
 const repairThenSettle = async (site: Site, options: RepairOptions): Promise<RepairReport> => {
@@ -306,14 +295,13 @@ const replicaAt = ({ files, places }: Site): StateFile | undefined => {
 
 /** A generation of nothing, above every other one. */
 const emptied = (
-  { files, places }: Site, state: StateFile, { newestLog, standing }: Salvage,
+  { files, places }: Site, state: StateFile, { newestLog }: Salvage,
   { unplaced }: Emptying, known: number,
 ): Problem => {
   const why = unplaced?.(known) ?? null
   if (why !== null) throw why
-  const epoch = Math.max(newestLog, standing?.broken?.epoch ?? 0)
   publishFounded(files, places,
-    { ...firstManifest(state), number: nextNumber(files, places), epoch })
+    { ...firstManifest(state), number: nextNumber(files, places), epoch: newestLog })
   return note('replica_emptied',
     'What this machine had of the state was damaged; its server has all of it.')
 }
@@ -453,7 +441,8 @@ const found = (
     : reindex(files, places, all, nextRun, layout, writer)
   writer.whole(() => publishFounding(files, places, {
     state, number, ...trace.head, marks, markFloor: floor, format: manifest.format_version,
-    epoch: Math.max(newestLog, trace.broken?.epoch ?? 0) + 1,
+    // The next number, that of a lost log too: whoever is open on the one before looks for it.
+    epoch: newestLog + 1,
     nextRun: indexed.nextRun, runs: indexed.runs, nowMs: clock.wallMs(),
   }))
   return indexed.corrected

@@ -17,7 +17,6 @@ import { stateElsewhere } from '../directory.js'
 import { ensureStateFolders, requireOwnFolders } from '../folders.js'
 import { KeyRing, readKey } from '../keys.js'
 import { fileBytesMax } from '../limits.js'
-import { takeLock } from '../lock.js'
 import {
   formatVersion, isSnapshotName, keyPlaces, logEpochs, manifestNumbers, placesOf,
   type KeyPlaces, type Places,
@@ -34,7 +33,7 @@ import type { SegmentFacts } from '../segments/build.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import { headerIn } from '../snapshot/founding.js'
 import { looseManifest, type Mark, type Run } from '../snapshot/manifest.js'
-import { whileNobodyFolds } from '../fold-lock.js'
+import { whileAlone } from '../fold-lock.js'
 import {
   encodeStateFile, isStateIn, keptAt, looseStateFile, type StateFile,
 } from '../state-file.js'
@@ -287,7 +286,7 @@ const storeAt = ({ files, places, dir }: Site): string | undefined => {
 const placeOver = async (
   site: Site, source: Source, floorNow: () => number, layout: Layout,
 ): Promise<string> => {
-  const { files, places, clock, dir } = site
+  const { files, places, dir } = site
   // A folder of somebody: taking the lock would write into a file of that name.
   if (!isStateIn(files, places) && !isOwnState(files, dir)) refuseExisting(files, dir)
   const present = storeAt(site) ?? source.state.store_id
@@ -296,18 +295,8 @@ const placeOver = async (
       next: 'Name another place with --state-dir.',
     })
   }
-  const lock = site.lock(places.lock, clock)
-  try {
-    await takeLock(lock, 'state restore', site)
-    try {
-      return await whileNobodyFolds(site, 'state restore', () =>
-        placeLocked(site, source, floorNow(), layout))
-    } finally {
-      lock.give()
-    }
-  } finally {
-    lock.close()
-  }
+  return whileAlone(site, 'state restore', () =>
+    placeLocked(site, source, floorNow(), layout))
 }
 
 const placeLocked = (site: Site, source: Source, floor: number, layout: Layout): string => {
@@ -334,8 +323,8 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
   unsettleFrom(source.root, dir, files)
   forgetArrivals(files, dir)
   publish(files, places.state, encodeStateFile(source.state))
-  const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
-  const epoch = Math.max(newest, source.epoch) + 1
+  // The next number: whoever is open on the newest log looks for no other one.
+  const epoch = (logEpochs(files.list(places.wal)).at(-1) ?? 0) + 1
   foundFrom(site, places, source, { epoch, floor, layout })
   return aside
 }

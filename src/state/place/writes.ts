@@ -3,4 +3,4 @@
  * gains: a machine with an older program would call such a row damage, so the place refuses it from
  * then on (`state_too_new`). A test compares a digest of all shapes with the one kept beside it.
  */
-export const writesVersion = 3
+export const writesVersion = 4

@@ -313,6 +313,8 @@ export const fold = (place: FoldPlace, options: FoldOptions): FoldReport => {
       canonicalJson([manifest.runs, manifest.merges, manifest.epoch])
     if (same) return { ...idle, unfinished }
     syncDir(files, places.collections)
+    // Whoever renamed the newest log into place may have died before its name was safe.
+    syncDir(files, places.wal)
     writeManifest(files, places.manifest(number), next)
     sweep(files, places, next, manifest)
     return { number, published: true, unfinished, bytesWritten: work.writer.bytesWritten }

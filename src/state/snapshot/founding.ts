@@ -7,8 +7,8 @@
  */
 import { join } from 'node:path'
 import {
-  isTemporary, publish, readRange, readWhole, syncDir, unlessUntrue, withFile, writeTemporary,
-  type Files,
+  isTemporary, publish, readRange, readWhole, removeFile, syncDir, unlessUntrue, withFile,
+  writeTemporary, type Files,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import {
@@ -113,5 +113,7 @@ export const publishFounded = (files: Files, places: Places, manifest: Manifest)
   syncDir(files, places.wal)
   writeManifest(files, places.manifest(manifest.number), manifest)
   files.rename(log, places.log(base.epoch))
+  // What is noted of a lost log of this number is not this one's.
+  removeFile(files, places.endedAt)
   syncDir(files, places.wal)
 }
