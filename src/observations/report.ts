@@ -218,7 +218,7 @@ const courseOf = (
   return {
     image_count: images, like_runs: counted.filter(({ likeImages }) => likeImages > 0).length,
     statuses: Object.fromEntries(statuses),
-    reused: counted.filter(({ one }) => one.reused === true).length,
+    reused: counted.filter(({ one }) => one.reused === true && one.status === 'succeeded').length,
     hours,
     days: [...days].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-daysMax)
       .map(([day, image_count]) => ({ day, image_count })),

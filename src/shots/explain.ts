@@ -21,6 +21,7 @@ import {
 } from './observations/observation-rows.js'
 import { fileNameOf } from './scan/names.js'
 import { needsReading } from './scan/needs-reading.js'
+import { bytesOf } from './scan/read-once.js'
 import { isSameFile } from './scan/same-file.js'
 import { imageFolders } from './source/folder-machine.js'
 import { ignoredOf } from './source/ignored.js'
@@ -161,7 +162,7 @@ const seenOf = (view: View, found: Found, folders: readonly string[]): Seen => {
 
 const isChanged = (row: SeenFile, { size, mtimeNs, ctimeNs, ino }: BigIntStats): boolean =>
   !isSameFile(row, {
-    bytes: Number(size), modifiedNs: String(mtimeNs), changedNs: String(ctimeNs),
+    bytes: bytesOf(size), modifiedNs: String(mtimeNs), changedNs: String(ctimeNs),
     inode: String(ino),
   })
 

@@ -1,9 +1,8 @@
 /** Odd names, odd files, files that move, and a state that takes no more: the scan goes on. */
 import { spawnSync } from 'node:child_process'
 import {
-  chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync,
-  rmSync, statSync,
-  symlinkSync, unlinkSync, utimesSync, writeFileSync,
+  appendFileSync, chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync,
+  rmSync, statSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
@@ -174,6 +173,34 @@ t.test('S-063 a file of a time that no calendar has ends no scan and no status',
   t.hasStrict((await scan(world)).json(), { scanned: 1, ingested: 1 })
   t.hasStrict((await scan(world)).json(), { scanned: 1, known: 1 })
   t.equal((await world.run(['shots', 'status', '--json'])).status, 0)
+})
+
+t.test('S-062 a file of a size that no number holds exactly is told by its name, and ends no scan', async (t) => {
+  const world = await World.in(t).state().session().images()
+  // A file system of memory takes it, where there is one; elsewhere the size is what fits.
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : world.folder, 'large-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  await world.json(['shots', 'config', 'set', '--folder', folder])
+  const large = join(folder, 'large.png')
+  writeFileSync(large, '')
+  for (const bytes of [Number.MAX_SAFE_INTEGER, 2 ** 43]) {
+    try {
+      truncateSync(large, bytes)
+      appendFileSync(large, 'and more')
+      break
+    } catch {
+      // What this file system does not take.
+    }
+  }
+  utimesSync(large, 1e9, 1e9)
+  writeFileSync(join(folder, 'a.png'), image(1))
+  utimesSync(join(folder, 'a.png'), 1.1e9, 1.1e9)
+  t.hasStrict((await scan(world)).json(), {
+    scanned: 2, ingested: 1, rejected: 1, reasons: { too_many_bytes: 1 },
+  })
+  const told = (await world.run(['shots', 'show', large, '--json'])).json()
+  t.hasStrict(told, { now: { scan_would: 'skip_known' } }, 'and its row is about this very file')
+  t.hasStrict((await scan(world)).json(), { scanned: 2, known: 2 })
 })
 
 t.test('S-002 a file that is being written is looked at once more in the same scan, then put off', async (t) => {

@@ -5,10 +5,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { digestOf } from '../../src/base/canonical.js'
+import { systemClock } from '../../src/base/clock.js'
 import { receiptIdOf } from '../../src/shots/receipts/append.js'
 import { receiptCollections } from '../../src/shots/receipts/receipt-rows.js'
 import { shotCollections as c } from '../../src/shots/observations/observation-rows.js'
-import { bindingOf, loadKnownIndex, writeKnownIndex } from '../../src/shots/scan/known-index.js'
+import {
+  bindingOf, hiddenRows, loadKnownIndex, writeKnownIndex,
+} from '../../src/shots/scan/known-index.js'
 import { walkImageFolder } from '../../src/shots/scan/walk.js'
 import { image } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
@@ -103,9 +106,39 @@ t.test('S-002 rows that must be looked at again undo the index: missed images an
   await world.put({ ...row, classification: 'source_missing' })
   t.equal(load(world), null)
   await scan(world)
+  t.equal(load(world), null, 'what that one found again was still missed when it looked')
+  await scan(world)
   t.ok(load(world))
   await world.put({ ...row, archived_at: after(0) })
   t.equal(load(world), null)
+})
+
+t.test('S-154 an image that is missed while a scan is under way is looked at by the next one', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1), after(0))
+  await scan(world)
+  const [row] = world.rows()
+  if (row === undefined) throw new Error('no row')
+  const written = new Date()
+  const unfinished = world.file('b.png', image(2), written.toISOString())
+  writeFileSync(unfinished, image(2).subarray(0, 40))
+  utimesSync(unfinished, written, written)
+  world.file('c.png', image(3), after(1))
+  const clock = {
+    ...systemClock,
+    wallMs: () => written.getTime(),
+    // Between the look at the rows and the index: an analysis that found the file away for a moment.
+    sleep: async (ms: number) => {
+      if (ms === 300) await world.put({ ...row, classification: 'source_missing' })
+    },
+  }
+  const ran = await world.run(['shots', 'scan', '--json'], { clock })
+  t.hasStrict(ran.json(), { ingested: 1, deferred: 1 })
+  t.equal(world.rows().find((one) => one.observation_id === row.observation_id)?.classification,
+    'source_missing')
+  await scan(world)
+  t.equal(world.rows().find((one) => one.observation_id === row.observation_id)?.classification,
+    null, 'it is found again')
 })
 
 t.test('S-002 only files with a committed row are ever written into it', async (t) => {
@@ -116,7 +149,8 @@ t.test('S-002 only files with a committed row are ever written into it', async (
   t.equal(load(world)?.count, 2)
   const view = world.view()
   const { storeId } = world.open()
-  const binding = bindingOf(view, storeId, view.all(c.folders)[0]?.doc.root_digest ?? '')
+  const folder = view.all(c.folders)[0]?.doc.root_digest ?? ''
+  const binding = bindingOf(view, storeId, folder, hiddenRows(view, folder))
   t.equal(binding?.receipt_sha256, digestOf(view.get(receiptCollections.receipts, receiptIdOf(1))))
   const runDir = world.place.path('elsewhere')
   mkdirSync(runDir)

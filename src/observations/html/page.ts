@@ -58,7 +58,7 @@ const tiles = (report: ScreenReport): Markup => {
 ${tile(course.image_count, course.image_count === 1 ? 'image' : 'images')}
 ${tile(facts.count, facts.count === 1 ? 'observation' : 'observations')}
 ${tile(runs, runs === 1 ? 'run of like images' : 'runs of like images')}
-${tile(course.statuses['succeeded'] ?? 0, 'analysed')}
+${tile(model.summary_count, 'analysed')}
 ${counted('failed', 'failed')}${counted('blocked', 'blocked')}
 ${tile(model.digests.length, model.digests.length === 1 ? 'digest' : 'digests')}
 ${spendTile(report)}</ul>`

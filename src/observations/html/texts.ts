@@ -6,6 +6,7 @@ import type { ScreenReport, Written } from '../report.js'
 import { asAtText, countText } from '../words.js'
 import { longDay, type Zone } from '../zone.js'
 import { firstWithin, leftOut, listBytes, newestWithin } from './bounded.js'
+import { hasDays } from './days.js'
 import { html, nothing, type Markup } from './markup.js'
 import { allOfReport, moment, momentNear, num, withCommands } from './pieces.js'
 import type { ShownReport } from './shown.js'
@@ -135,7 +136,7 @@ ${withCommands('`sallyport shots digest` asks for them.', report)}</p></section>
 </small></h3><p class="said">${one.text}</p></article>`
   })
   const here = digests.slice(shown.left)
-  const several = episodesByDay(report, zone).size > 1
+  const several = hasDays(report, zone) || episodesByDay(report, zone).size > 1
   const entries = shown.parts.map((part, n) => {
     const dayAt = (at: number): string => zone.at(here[at]?.window_start ?? '').day
     const day = dayAt(n)

@@ -44,9 +44,13 @@ const indexPath = (runDir: string, folderDigest: string): string =>
   join(scanRunDir(runDir), `known-${folderDigest}`)
 
 /** Rows of a folder that hide behind a known file: missed at their place, and archived. */
-export const hiddenRows = (
-  view: View, folderDigest: string,
-): { readonly missing: number; readonly archived: number } => {
+export interface HiddenRows {
+  readonly missing: number
+  readonly archived: number
+}
+
+/** How many there are. */
+export const hiddenRows = (view: View, folderDigest: string): HiddenRows => {
   let missing = 0
   for (const { doc } of view.all(c.counts)) {
     const counted = doc.root_digest === folderDigest && !doc.archived
@@ -56,9 +60,12 @@ export const hiddenRows = (
   return { missing, archived: view.get(c.folders, folderDigest)?.archived ?? 0 }
 }
 
-/** What an index written now would be bound to; null while there is no receipt. */
+/**
+ * What an index written now is bound to; null while there is no receipt. `hidden` is of when its
+ * marks were made: a row that was missed since then is behind a file which they call known.
+ */
 export const bindingOf = (
-  view: View, storeId: string, folderDigest: string,
+  view: View, storeId: string, folderDigest: string, hidden: HiddenRows,
 ): IndexBinding | null => {
   const head = view.get(receiptCollections.head, receiptHeadId)
   if (head === undefined || head.sha256 === null) return null
@@ -68,7 +75,7 @@ export const bindingOf = (
     sequence: view.sequence,
     receipt_number: head.number,
     receipt_sha256: head.sha256,
-    ...hiddenRows(view, folderDigest),
+    missing: hidden.missing, archived: hidden.archived,
   }
 }
 

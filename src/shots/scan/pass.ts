@@ -53,6 +53,7 @@ export class Pass {
   readonly #ordered: readonly Candidate[]
   /** Files that the list of known ones had missed when the walk was sorted. */
   readonly missedByIndex: number
+  readonly hidden: SortedFiles['hidden']
 
   constructor(
     readonly folder: string, readonly listing: Listing, sorted: SortedFiles,
@@ -63,6 +64,7 @@ export class Pass {
     this.#counted = new Uint8Array(sorted.known.length)
     this.#ordered = sorted.candidates
     this.missedByIndex = sorted.missedByIndex
+    this.hidden = sorted.hidden
     for (const { file } of sorted.candidates) this.#waits[file] = 1
     this.#waiting = sorted.candidates.length
     for (const mark of sorted.known) if (mark === marks.known) this.#knownCount += 1

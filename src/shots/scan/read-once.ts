@@ -71,8 +71,14 @@ const readWhole = (fd: number, size: number): Buffer | null => {
   return readSync(fd, Buffer.alloc(1), 0, 1, size) === 0 ? bytes : null
 }
 
+/**
+ * A size as a row keeps it: one that no number holds exactly is told as the largest that does. A
+ * sparse file of that size would end each scan.
+ */
+export const bytesOf = (size: bigint): number => Math.min(Number(size), Number.MAX_SAFE_INTEGER)
+
 const factsOf = (fd: number, stat: Stat): ReadFacts => ({
-  bytes: Number(stat.size), modifiedNs: stat.mtimeNs, changedNs: stat.ctimeNs, inode: stat.ino,
+  bytes: bytesOf(stat.size), modifiedNs: stat.mtimeNs, changedNs: stat.ctimeNs, inode: stat.ino,
   stamp: fstatSync(fd),
 })
 
@@ -148,7 +154,7 @@ export const exactStamp = (folder: string, name: string): ExactFacts | null => {
   try {
     const stat = lstatSync(pathBelow(folder, name), { bigint: true })
     return {
-      bytes: Number(stat.size), modifiedNs: String(stat.mtimeNs),
+      bytes: bytesOf(stat.size), modifiedNs: String(stat.mtimeNs),
       changedNs: String(stat.ctimeNs), inode: String(stat.ino),
     }
   } catch {

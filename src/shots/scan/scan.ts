@@ -277,10 +277,10 @@ class Scan {
   #keepForNextTick(): void {
     const { store, clock } = this.ctx.gov
     const { folder, folderDigest } = this.resolved
-    const { known, missedByIndex, listing } = this.pass
+    const { known, missedByIndex, listing, hidden } = this.pass
     const isNew = missedByIndex > 0 || this.#receipt !== null
     if (isNew && this.pass.isIndexDue(clock.monotonicMs())) {
-      const binding = bindingOf(store.read(), store.storeId, folderDigest)
+      const binding = bindingOf(store.read(), store.storeId, folderDigest, hidden)
       if (binding !== null) writeKnownIndex(store.runDir, binding, listing, known)
     }
     const status = this.#degraded() === null ? 'ok' : 'degraded'

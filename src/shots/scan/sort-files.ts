@@ -3,7 +3,7 @@ import type { View } from '../../state/types.js'
 import { fileIdOf } from '../observations/observation-store.js'
 import { shotCollections as c } from '../observations/observation-rows.js'
 import type { Candidate } from './intake.js'
-import { hiddenRows, marks, type KnownIndex, type Looked } from './known-index.js'
+import { hiddenRows, marks, type HiddenRows, type KnownIndex, type Looked } from './known-index.js'
 import { fileNameOf } from './names.js'
 import { needsReading } from './needs-reading.js'
 import { exactStamp } from './read-once.js'
@@ -17,6 +17,8 @@ export interface SortedFiles {
   /** Known only by their rows, touched ones among them: the index had missed them. */
   readonly missedByIndex: number
   readonly candidates: readonly Candidate[]
+  /** Rows that hid behind a known file when the marks were made. */
+  readonly hidden: HiddenRows
 }
 
 /** What sorting looks at. */
@@ -69,7 +71,7 @@ const inOrder = (
  */
 export const sortFiles = (listing: Listing, world: SortWorld): SortedFiles => {
   const { view, folderDigest, index } = world
-  const { missing, archived } = hiddenRows(view, folderDigest)
+  const hidden = hiddenRows(view, folderDigest)
   // A folder that was never scanned has no row: none is looked for.
   const rows = view.get(c.folders, folderDigest) !== undefined
   const known = new Uint8Array(listing.count)
@@ -78,11 +80,12 @@ export const sortFiles = (listing: Listing, world: SortWorld): SortedFiles => {
   for (let file = 0; file < listing.count; file += 1) {
     let looked = index?.look(listing, file) ?? 'unknown'
     if (looked === 'unknown' && rows) {
-      looked = lookAtRow(world, listing.nameOf(file), missing + archived > 0)
+      looked = lookAtRow(world, listing.nameOf(file), hidden.missing + hidden.archived > 0)
       if (looked !== 'unknown') missedByIndex += 1
     }
     known[file] = marks[looked]
     if (looked !== 'known') unread.push(file)
   }
-  return { known, missedByIndex, candidates: inOrder(listing, known, unread, world.hints) }
+  const candidates = inOrder(listing, known, unread, world.hints)
+  return { known, missedByIndex, candidates, hidden }
 }

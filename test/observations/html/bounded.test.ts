@@ -84,6 +84,17 @@ t.test('days whose bars do not fit are left out whole, oldest first, and bars of
   says(t, plainOf(close), `${3_000 - bars} more bars of this day lie too close to be drawn`)
 })
 
+t.test('where the table of screenshots is cut, what is left begins with its day', async (t) => {
+  const page = reportPage(buildReport(input({
+    observations: Array.from({ length: 5_000 }, (_, n) =>
+      seen({ capturedAt: at(0, n % 1_440), lastSeenAt: at(0, n % 1_440), filename: 'x'.repeat(120) })),
+  })))
+  const table = page.slice(page.indexOf('<table class="runs">'))
+  const body = table.slice(table.indexOf('<tbody>'), table.indexOf('</table>'))
+  t.notOk(body.includes('<td>1<td>'), 'the first ones are left out')
+  t.match(body.slice(0, 200), 'Friday, 20 November 2026')
+})
+
 t.test('the newest entries are kept in their order and the bytes are counted, not the characters', (t) => {
   const render = (n: number) => html`${['é', 'bb', 'c'][n] ?? ''}`
   const texts = (bytes: number) => newestWithin(3, bytes, render).parts.map(({ text }) => text)

@@ -148,6 +148,26 @@ t.test('days of a week stand beside each other on one scale, each as its own pag
   }
 })
 
+t.test('episodes of one day among several stand below that day, where its row leads to', (t) => {
+  const one = reportPage(buildReport({ ...told, digests: told.digests.slice(1) }))
+  t.ok(one.includes('<a href="#episodes-2026-11-20">'))
+  t.ok(one.includes('id="episodes-2026-11-20"'))
+  const targets = [...one.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id ?? '')
+  t.strictSame(targets.filter((id) => !one.includes(`id="${id}"`)), [], 'no link leads nowhere')
+  t.end()
+})
+
+t.test('what an older model wrote is counted as analysed, and repeats among what stands alone', (t) => {
+  const older = rows.map((row) => (row.status !== 'succeeded' ? row
+    : { ...row, status: 'needs_reanalysis', reused: true }))
+  const report = buildReport({ ...told, observations: older })
+  const analysed = rows.filter((row) => row.analysed === true).length
+  t.ok(analysed > 50)
+  t.match(plainOf(reportPage(report)), `${analysed} analysed`)
+  t.equal(report.course.reused, 0, 'none of them is among those that are told as succeeded')
+  t.end()
+})
+
 t.test('what is counted of the program is that of its rows: images, statuses, hours, money, what waits and what is left out', async (t) => {
   const images = days.reduce((sum, day) => sum + imagesOf(day), 0)
   const count = (status: string): number => rows.filter((one) => one.status === status).length
