@@ -56,6 +56,14 @@ export const costOverrun = {
 /** Kind and reason of a task whose answer is paid for and waits, because a save was under way. */
 export const answerHeld = { kind: 'answer_held', reason: 'alpha_save_in_between' } as const
 
+/** Reason of a task whose answer is paid for and lost, because the disk did not take it. */
+export const answerNotStored = 'answer_not_stored'
+
+/** Reasons of tasks that a person ended by rejecting what was held. */
+export const rejectedByHand = {
+  overrun: 'overrun_rejected', held: 'held_answer_rejected',
+} as const
+
 /** Every limit of the capability; the unit is the last word of the name. */
 export const alphaLimits = {
   questionBytesMin: 1,

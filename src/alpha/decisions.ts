@@ -21,7 +21,8 @@ import type { Tx } from '../state/types.js'
 import { requireAdoptionAuthority } from './ask/authority.js'
 import { writeReceipt } from './ask/finish.js'
 import {
-  alphaArtifactLabels, costOverrun, answerHeld, alphaCapability, type AlphaProvider,
+  alphaArtifactLabels, costOverrun, answerHeld, alphaCapability, rejectedByHand,
+  type AlphaProvider,
 } from './constants.js'
 import { parseAlphaInput } from './input.js'
 
@@ -134,7 +135,7 @@ const reviewHeldAnswer = async (
     const ended = accepts
       ? moveTask(tx, now, task.task_id, 'succeeded', { result_artifact_id: held })
       : moveTask(tx, now, task.task_id, 'failed', {
-        reason: isOverrun ? 'overrun_rejected' : 'held_answer_rejected',
+        reason: isOverrun ? rejectedByHand.overrun : rejectedByHand.held,
       })
     if (!isOverrun) {
       appendAudit(tx, now, {

@@ -1,6 +1,8 @@
 import type { ErrorKind } from '../base/errors.js'
 import type { Outcome, Unsent } from '../contact/order.js'
-import { alphaLimits, answerHeld, costLiability, costOverrun } from './constants.js'
+import {
+  alphaLimits, answerHeld, answerNotStored, costLiability, costOverrun,
+} from './constants.js'
 import type { BillingVerdict } from './billing.js'
 import type { CompletionVerdict } from './completion.js'
 
@@ -87,6 +89,8 @@ export interface FinishFacts {
   readonly authorityLost: string | null
   /** A save has not ended: what it leaves of the authority is not known yet. */
   readonly suspended: boolean
+  /** The disk did not take an accepted answer. */
+  readonly unstored: boolean
   readonly cancelRequested: boolean
 }
 
@@ -161,6 +165,10 @@ const finishCharged = (
   if (!verdict.ok) {
     const task = { state: 'failed', reason: `completion_${verdict.reason}` } as const
     return { ...dropped, task, errorKind: overrun ? 'blocked' : 'remote' }
+  }
+  if (facts.unstored) {
+    const task = { state: 'failed', reason: answerNotStored } as const
+    return { ...dropped, task, errorKind: overrun ? 'blocked' : 'failed' }
   }
   if (overrun) {
     const task = { state: 'blocked', ...costOverrun } as const

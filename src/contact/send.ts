@@ -6,7 +6,7 @@
 import { fail } from '../base/errors.js'
 import { requireBound } from '../governance/ledger/post.js'
 import { markContacted, recheckRow } from '../governance/ledger/steps.js'
-import { contactOf } from '../net/contact-error.js'
+import { contactOf, refusedBy } from '../net/contact-error.js'
 import type { AuthorityPoint, HttpsClient, HttpsReply } from '../net/types.js'
 import type { FreshView, Tx } from '../state/types.js'
 import { requireUnstopped, unstoppedView, wireFenceOf } from './fence.js'
@@ -136,6 +136,13 @@ const askedOf = <C>(
   waitFor(op, 'reply', timeoutMs, true)
 }
 
+/** The head in the place of a reply whose body was refused, where the step goes by it. */
+const headOr = <C>({ step }: Going<C, unknown>) => (error: unknown): HttpsReply => {
+  const head = step.judgesHeads === true ? refusedBy(error) : null
+  if (head === null) throw error
+  return head
+}
+
 const exchange = async <C>(going: Going<C, unknown>, stop: Stop): Promise<HttpsReply> => {
   const { op, step, client, request, timeoutMs } = going
   if (step.authority === 'owed') {
@@ -144,7 +151,7 @@ const exchange = async <C>(going: Going<C, unknown>, stop: Stop): Promise<HttpsR
       ...request, timeoutMs, authority: (point) => requireOwed(op, point),
       // The charge was marked when it came about; this reads it, whatever was stopped meanwhile.
       markContact: () => undefined,
-    })
+    }).catch(headOr(going))
   }
   const reply = await client.request({
     ...request, timeoutMs, signal: stop.signal,
@@ -155,7 +162,7 @@ const exchange = async <C>(going: Going<C, unknown>, stop: Stop): Promise<HttpsR
       await markContact(op, step)
       await announce(op, 'contact_intent')
     },
-  })
+  }).catch(headOr(going))
   await announce(op, 'replied')
   return reply
 }

@@ -1,5 +1,5 @@
 import { SallyportError, type ErrorDetails, type ErrorKind } from '../base/errors.js'
-import type { ContactProof } from './types.js'
+import type { ContactProof, HttpsReply } from './types.js'
 
 /** Why a request ended without a reply that may be used. */
 export type ContactCode =
@@ -77,4 +77,22 @@ export const contactOf = (error: unknown): ContactProof => {
   if (error instanceof ContactError) return error.contact
   if (typeof error !== 'object' || error === null) return 'possible'
   return proofs.get(error) ?? 'possible'
+}
+
+/** Heads of replies whose bodies are of no use: beside the errors, for they are received bytes. */
+const heads = new WeakMap<object, HttpsReply>()
+
+/** Remembers which reply an error is about, as one without a body. Answers the error. */
+export const noteHead = (error: unknown, head: HttpsReply | null): unknown => {
+  if (head !== null && error instanceof ContactError) heads.set(error, head)
+  return error
+}
+
+/**
+ * The reply that the error is about, without its body, which was refused or cut off: another status
+ * than 200 says what it says all the same. Null for 200, and where no whole head had come.
+ */
+export const refusedBy = (error: unknown): HttpsReply | null => {
+  const head = error instanceof ContactError ? heads.get(error) : undefined
+  return head === undefined || head.status === 200 ? null : head
 }

@@ -6,7 +6,7 @@ import fetch from 'node-fetch'
 import type { Attempt } from './attempt.js'
 import type { CheckedRequest } from './checked-request.js'
 import { CollectingDuplex, HeadTooLarge, type Gate } from './collecting-duplex.js'
-import { ContactError } from './contact-error.js'
+import { ContactError, noteHead } from './contact-error.js'
 import { errorName } from './dial.js'
 import { headBytesMax, headersMax, limitHead, type RepliedRequest } from './reply-head.js'
 import type { HttpsReply, HttpsRequest } from './types.js'
@@ -58,8 +58,8 @@ export class Connection {
   readonly agent: PinnedAgent
   /** Name of the last error of the socket, which tells a reset from an early end. */
   lastError: string | null = null
-  /** Whether the head of a reply to the present request has come. */
-  replied = false
+  /** Head of the reply to the present request, once it has come, as a reply without a body. */
+  head: HttpsReply | null = null
   readonly #wire: CollectingDuplex
   #free = true
   /** Whether bytes of a request are still on their way to the kernel. */
@@ -81,7 +81,7 @@ export class Connection {
 
   /** Takes the connection for one request and resolves to it when Node has written it whole. */
   collect(bodyBytes: number): Promise<Buffer> {
-    this.replied = false
+    this.head = null
     this.#free = false
     this.#onFree = null
     return this.#wire.collect(bodyBytes)
@@ -182,16 +182,17 @@ const converse = async (
     insecureHTTPParser: false,
     signal: attempt.signal,
   })
-  connection.replied = true
   // Every value of every header, as sent: an empty or a repeated one stays visible.
   const received = new Map(Object.entries(response.headers.raw()))
   requireWholeHead(attempt, received)
+  const head = { status: response.status, headers: received, body: Buffer.alloc(0) }
+  connection.head = head
   requireIdentity(attempt, received)
   const limit = request.replyBytesMax
   if (Number(received.get('content-length')?.[0] ?? 0) > limit) throw tooLarge(attempt, limit)
   const body = await readBody(
     attempt, response.body as AsyncIterable<Buffer> | null, limit, request.onReplyBytes)
-  return { status: response.status, headers: received, body }
+  return { ...head, body }
 }
 
 /** The reply ended before its end: by a reset of the connection, or by an orderly close. */
@@ -211,7 +212,7 @@ const explain = (attempt: Attempt, connection: Connection, error: unknown): unkn
       system_error: name,
     })
   }
-  if (connection.replied) return cut(attempt, connection)
+  if (connection.head !== null) return cut(attempt, connection)
   return attempt.failure('reset', `The connection to ${attempt.host} ended without a reply.`, {
     system_error: connection.lastError ?? name,
   })
@@ -307,7 +308,7 @@ const entered = async (attempt: Attempt, gate: RequestGate): Promise<void> => {
  * Throws `request_too_large` or `connect_failed` and what `authority` threw with contact `none`;
  * what the fence threw with the contact there was;
  * `timeout` and `cancelled`; and with contact `possible` `reset`, `truncated`, `reply_malformed`,
- * `reply_too_large` or `encoding_refused`.
+ * `reply_too_large` or `encoding_refused`, with the head of the reply (`refusedBy`).
  */
 export const exchange = async (
   attempt: Attempt,
@@ -330,6 +331,6 @@ export const exchange = async (
   } catch (error) {
     attempt.check()
     if (gate.refused !== null) throw gate.refused.error
-    throw explain(attempt, connection, error)
+    throw noteHead(explain(attempt, connection, error), connection.head)
   }
 }

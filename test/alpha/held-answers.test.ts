@@ -98,11 +98,13 @@ t.test('A-097 A-168 a save while the reply is under way does not take the answer
 /** An ask whose closing record meets a save that stands still at its first step. */
 const duringSave = async (
   rig: AlphaWorld, meanwhile: () => Promise<unknown> = async () => undefined,
+  args: readonly string[] = [],
 ): Promise<{ asked: Ran; saved: Ran }> => {
   let goOn = (): void => undefined
   const ended = new Promise<void>((resolve) => { goOn = resolve })
   let saving: Promise<Ran> | undefined
   const asked = await rig.ask({
+    args,
     at: async (at) => {
       if (at !== 'ask.answer_sealed') return
       await new Promise<void>((begun, failed) => {
@@ -169,6 +171,18 @@ t.test('A-168 A-184 a revoke drops an answer that a save made wait, before and a
     must(await rig.run(['alpha', 'review', id, '--reject']))
     t.equal(newestTask(rig).reason, 'held_answer_rejected')
     t.notOk(existsSync(file), 'what was rejected lies nowhere')
+  })
+
+t.test('a repeat under the key of a held answer that was rejected says that a person ended it',
+  async (t) => {
+    const rig = await rigOf(t)
+    const args = ['--idempotency-key', '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10']
+    t.equal((await duringSave(rig, undefined, args)).asked.status, 7)
+    must(await rig.run(['task', 'review', newestTask(rig).task_id, '--reject']))
+    const again = await rig.ask({ args })
+    t.equal(again.status, 7)
+    t.hasStrict(again.error(), { code: 'ask_blocked', reason: 'held_answer_rejected' })
+    t.equal(rig.inferences().length, 1)
   })
 
 t.test('A-168 a save that was interrupted holds the answer, and the next one gives it back',

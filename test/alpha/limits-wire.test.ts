@@ -108,6 +108,22 @@ for (const framing of framings) {
   })
 }
 
+t.test('a billing reply of another status is asked once more, also where it is encoded, too large or cut off', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const replies: readonly RawReply[] = [
+    { status: 503, headers: [['content-encoding', 'gzip']], body: 'no' },
+    { status: 502, body: ' '.repeat(20_000) },
+    { status: 500, verbatim: 'HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nno' },
+  ]
+  for (const [n, first] of replies.entries()) {
+    rig.sandbox.faults.reply(first, { route: 'billing', times: 1 })
+    const ran = await rig.ask()
+    t.equal(ran.status, 0, `${first.status}: ${ran.stderr}`)
+    t.equal(rig.billings().length, 2 * (n + 1))
+  }
+  checkLedger(t, rig)
+})
+
 t.test('A-200 A-202 a reply that goes on for ever ends at the cap, not at the deadline', async (t) => {
   const piece = Buffer.alloc(16_385, ' ')
   const endless = (pieces: number): RawReply =>

@@ -37,14 +37,16 @@ const authorities = [null, 'consent_not_current', 'root_ended', 'policy_revoked'
 interface Case { readonly name: string; readonly facts: FinishFacts; readonly end: Finish }
 const table: readonly Case[] = ends.flatMap(([name, inference]) =>
   costs.flatMap((cost) => authorities.flatMap((authorityLost) =>
-    [false, true].flatMap((cancelRequested) => [false, true].map((suspended) => {
-      const facts = {
-        inference, cost, boundMicrousd: bound, authorityLost, cancelRequested, suspended,
-      }
-      const label = `${name}, cost ${cost?.microUsd ?? 'none'}, ${authorityLost ?? 'current'}, ` +
-        `cancel ${cancelRequested}, suspended ${suspended}`
-      return { name: label, facts, end: decideFinish(facts) }
-    })))))
+    [false, true].flatMap((cancelRequested) => [false, true].flatMap((suspended) =>
+      [false, true].map((unstored) => {
+        const facts = {
+          inference, cost, boundMicrousd: bound, authorityLost, cancelRequested, suspended,
+          unstored,
+        }
+        const label = `${name}, cost ${cost?.microUsd ?? 'none'}, ${authorityLost ?? 'current'}, ` +
+          `cancel ${cancelRequested}, suspended ${suspended}, unstored ${unstored}`
+        return { name: label, facts, end: decideFinish(facts) }
+      }))))))
 
 const uncontacted = ({ facts }: Case): boolean => facts.inference.kind === 'unsent'
 const isNamed = ({ facts }: Case): boolean =>
@@ -65,9 +67,10 @@ const overruns = (c: Case): boolean => (c.facts.cost?.microUsd ?? 0) > bound
 const undisturbed = (c: Case): boolean => !c.facts.cancelRequested && c.facts.authorityLost === null
 const verdictOf = (c: Case): CompletionVerdict | null =>
   c.facts.inference.kind === 'reply' ? c.facts.inference.verdict : null
+const isAnswered = (c: Case): boolean => verdictOf(c)?.ok === true && c.facts.cost !== null
 
 t.test('the table is whole', async (t) => {
-  t.equal(table.length, ends.length * costs.length * authorities.length * 2 * 2)
+  t.equal(table.length, ends.length * costs.length * authorities.length * 2 * 2 * 2)
   t.equal(new Set(table.map((c) => c.name)).size, table.length)
 })
 
@@ -91,13 +94,13 @@ each('every known charge settles, whatever becomes of the answer',
 
 each('an answer is adopted in exactly one situation', () => true, (c) => {
   const all = verdictOf(c)?.ok === true && c.facts.cost !== null && !overruns(c)
-    && undisturbed(c) && !c.facts.suspended
+    && undisturbed(c) && !c.facts.suspended && !c.facts.unstored
   return c.end.adopt === all && (c.end.answer === 'adopt') === all &&
     (c.end.task.state === 'succeeded') === all && (c.end.errorKind === null) === all
 })
 
 each('A-127 A-128 an overrun holds the answer back for the review; the bound itself does not',
-  (c) => verdictOf(c)?.ok === true && undisturbed(c) && c.facts.cost !== null,
+  (c) => isAnswered(c) && undisturbed(c) && !c.facts.unstored,
   (c) => overruns(c)
     ? c.end.overrun && c.end.ledger === 'settle' && c.end.answer === 'hold' && !c.end.adopt &&
       c.end.errorKind === 'blocked' && isDeep(c.end.task, {
@@ -106,7 +109,7 @@ each('A-127 A-128 an overrun holds the answer back for the review; the bound its
     : c.end.adopt === !c.facts.suspended && !c.end.overrun)
 
 each('A-168 A-184 a save in between holds an answer within its bound, and only that',
-  (c) => c.facts.suspended && verdictOf(c)?.ok === true && c.facts.cost !== null && !overruns(c),
+  (c) => c.facts.suspended && isAnswered(c) && !overruns(c) && !c.facts.unstored,
   (c) => isDeep(c.end.task, {
     state: 'blocked', kind: 'answer_held', reason: 'alpha_save_in_between',
   }) === undisturbed(c) && (c.end.answer === 'hold') === undisturbed(c) && !c.end.adopt
@@ -115,6 +118,11 @@ each('A-168 A-184 a save in between holds an answer within its bound, and only t
 each('A-168 with authority gone nothing is adopted or held', (c) => c.facts.authorityLost !== null,
   ({ end, facts }) => end.answer === 'drop' && !end.adopt && end.task.state !== 'succeeded' &&
     (end.task.state !== 'failed' || end.task.reason === facts.authorityLost))
+
+each('an answer that the disk did not take is lost for that, where nothing else has lost it',
+  (c) => c.facts.unstored && isAnswered(c) && undisturbed(c), (c) =>
+    isDeep(c.end.task, { state: 'failed', reason: 'answer_not_stored' }) && !c.end.adopt &&
+    c.end.answer === 'drop' && c.end.errorKind === (overruns(c) ? 'blocked' : 'failed'))
 
 each('A-183 a cancel drops the answer and is the ending unless the charge is unknown',
   (c) => c.facts.cancelRequested,

@@ -198,6 +198,37 @@ t.test('a repeat of an ask that failed tells how it ended, from any session', as
   t.equal(rig.inferences().length, 1)
 })
 
+t.test('a repeat of an ask that a person ended ends as the first run, and says that nobody else did', async (t) => {
+  const ends = [
+    { fault: 'billing_status_500', reason: 'charge_settled_by_hand', act: [
+      ['ledger', 'settle', 'OP', '--amount', '0usd', '--yes'], ['task', 'close', 'TASK'],
+    ] },
+    { fault: 'billing_overrun', reason: 'overrun_rejected', act: [
+      ['task', 'review', 'TASK', '--reject'],
+    ] },
+  ]
+  for (const { fault, reason, act } of ends) {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    rig.sandbox.faults.set(fault, {
+      service: 'provider',
+      ...(fault === 'billing_overrun' ? { value: limits.boundMicrousd } : {}),
+    })
+    const ask = asking(rig)
+    const first = await ask()
+    const { task_id: task, operation_id: operation } = first.error().details
+    for (const line of act) {
+      must(await rig.run(line.map((word) =>
+        (word === 'OP' ? operation : word === 'TASK' ? task : word) as string)))
+    }
+    const again = await ask()
+    t.strictSame([first.status, again.status, again.stdout], [7, 7, ''], reason)
+    t.hasStrict(again.error(), { code: 'ask_blocked', reason, details: { task_id: task } })
+    t.match(again.error().message, 'A person ended this ask')
+    await typeNext(t, rig, again)
+    t.equal(rig.inferences().length, 1)
+  }
+})
+
 t.test('A-026 a repeat that another session of its owner overtook before it was admitted finds that answer, and sends nothing', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const session = rig.session()

@@ -19,6 +19,8 @@ import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { createHttpsClient } from '../../src/net/client.js'
 import type { Store } from '../../src/state/types.js'
 import { checkLedger, recover } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { noArtifactsAt } from '../support/no-artifacts.js'
 import { holdLock } from '../support/state/hold-lock.js'
 import { limits, question } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
@@ -211,6 +213,32 @@ t.test('A-156 a key that vanishes after the hold ends the ask at once, hold rele
   t.equal(rig.inferences().length, 0)
   t.hasStrict(newestTask(rig), { state: 'failed', reason: 'evidence_missing' })
   t.hasStrict(checkLedger(t, rig), { held_microusd: 0, unknown_microusd: 0 })
+})
+
+t.test('an answer that the disk does not take is told with what the disk says, to a repeat too; a lost authority is told before it', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const args = ['--idempotency-key', key]
+  const ran = await rig.ask({ args, at: noArtifactsAt(rig, 'ask', 'answer_sealed') })
+  t.strictSame([ran.status, ran.stdout], [1, ''], ran.stderr)
+  t.hasStrict(ran.error(), { code: 'ask_failed', reason: 'answer_not_stored' })
+  t.match(ran.error().message, '(ENOTDIR) and is lost; its charge stands.')
+  t.match(ran.error().hint, /^Make room on the disk of the state, .* another one pays again/)
+  t.hasStrict(newestTask(rig), { state: 'failed', reason: 'answer_not_stored' })
+  const again = await rig.ask({ args })
+  t.equal(again.status, 1)
+  t.match(again.error().message, 'could not be written and is lost')
+  t.equal(rig.inferences().length, 1)
+  const account = checkLedger(t, rig)
+  t.ok((account?.settled_microusd ?? 0) > 0)
+  t.equal(account?.unknown_microusd, 0)
+  const away = noArtifactsAt(rig, 'ask', 'answer_sealed')
+  const revoked = await rig.ask({
+    at: async (step) => {
+      if (step === 'ask.replied') must(await rig.run(['policy', 'revoke']))
+      away(step)
+    },
+  })
+  t.strictSame([revoked.status, revoked.error().reason], [4, 'policy_revoked'], revoked.stderr)
 })
 
 t.test('A-182 a process that recovery took for dead releases no answer', async (t) => {

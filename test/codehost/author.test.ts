@@ -55,6 +55,8 @@ t.test('an answer that is none ends the consent, and nothing is saved', async (t
     [{ status: 401, body: {} }, 'codehost_token_refused'],
     [{ status: 429, body: {} }, 'codehost_rate_limited'],
     [{ status: 403, body: {}, headers: { 'retry-after': '60' } }, 'codehost_rate_limited'],
+    [{ status: 429, body: {}, headers: { 'content-encoding': 'gzip' } }, 'codehost_rate_limited'],
+    [{ status: 401, body: ' '.repeat(1_048_577) }, 'codehost_token_refused'],
     [{ status: 500, body: {} }, 'codehost_reply'], [{ status: 200, body: '[]' }, 'codehost_reply'],
     [{ status: 200, body: { id: '583231' } }, 'codehost_reply'],
     [{ status: 200, body: { id: 0 } }, 'codehost_reply'],

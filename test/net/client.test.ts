@@ -1,4 +1,5 @@
 import { gzipSync, brotliCompressSync, deflateSync } from 'node:zlib'
+import { refusedBy } from '../../src/net/contact-error.js'
 import { ask, client, failureOf, name, recorder, reply, serve } from '../support/net/world.js'
 import type { AuthorityPoint } from '../../src/net/types.js'
 import type { Answer } from '../support/net/world.js'
@@ -236,6 +237,27 @@ t.test('a length over the limit or an encoding is refused when announced', async
     const server = await serve((socket) => void socket.write(`${ok}\r\n${line}\r\n\r\n`))
     t.teardown(server.close)
     t.hasStrict(await failureOf(client().request(ask(server.url))), { code, contact: 'possible' })
+  }
+})
+
+t.test('a reply of another status than 200 is known by its head where its body is refused or cut off, and its error tells none of it', async (t) => {
+  const gzip = 'retry-after: 7\r\ncontent-encoding: gzip'
+  const table: readonly (readonly [Buffer, string, number | undefined])[] = [
+    [reply(`HTTP/1.1 503 No\r\n${gzip}`), 'encoding_refused', 503],
+    [reply('HTTP/1.1 429 No\r\nretry-after: 7', ' '.repeat(262_145)), 'reply_too_large', 429],
+    [Buffer.from('HTTP/1.1 402 No\r\nretry-after: 7\r\ncontent-length: 9\r\n\r\nno'),
+      'truncated', 402],
+    [reply(`${ok}\r\n${gzip}`), 'encoding_refused', undefined],
+    [Buffer.from('HTTP/1.1 503 No\r\nretry-after: 7\r\n'), 'reset', undefined],
+  ]
+  for (const [bytes, code, status] of table) {
+    const server = await serve(answering(bytes))
+    const { error, code: told } = await failureOf(client().request(ask(server.url)))
+    const head = refusedBy(error)
+    t.strictSame([told, head?.status], [code, status])
+    if (head !== null) t.strictSame([head.headers.get('retry-after'), head.body.length], [['7'], 0])
+    t.notMatch(JSON.stringify(error) + error.stack, 'retry-after')
+    server.close()
   }
 })
 

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { gapOf } from '../../src/gateway/call/pause.js'
 import { retryAfterOf } from '../../src/net/retry-after.js'
+import type { RawReply } from '../../src/sandbox/types.js'
 import { receiptCollections, receiptHeadId } from '../../src/shots/receipts/receipt-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { hour, minute, movedClock, type StillClock } from '../support/clock.js'
@@ -70,6 +71,28 @@ for (const status of [402, 404, 500, 503, 408]) {
     await healthy(t, world)
   })
 }
+
+t.test('S-136 S-169 a refusal whose body is encoded, too large or cut off ends the pass as a plain one does, and its Retry-After counts', async (t) => {
+  const big = { body: ' '.repeat(1_048_577) }
+  const cases: readonly RawReply[] = [
+    { status: 429, headers: { 'content-encoding': 'gzip', 'retry-after': '7200' }, body: 'no' },
+    { status: 429, headers: { 'retry-after': '7200' }, ...big },
+    { verbatim: 'HTTP/1.1 429 No\r\nRetry-After: 7200\r\nContent-Length: 9\r\n\r\nno' },
+  ]
+  for (const refusal of cases) {
+    const here = await three(t)
+    const { world, clock } = here
+    world.sandbox.faults.reply(refusal, { service: 'gateway', times: 3 })
+    const ran = await analyze(world)
+    t.hasStrict(ran.json(), {
+      status: 'degraded', reason: 'http_status_429', failed: 1, skipped: 2, held_microusd: 100_000,
+    }, ran.stderr)
+    t.equal(sent(world), 1)
+    const gap = Date.parse(ran.json().paused_until) - clock.wallMs()
+    t.ok(gap <= 2 * hour && gap > 2 * hour - minute, String(gap))
+    await healthy(t, world)
+  }
+})
 
 t.test('S-136 what a gateway refused is settled by its status, and the budget of the day no longer holds it', async (t) => {
   const here = await three(t)

@@ -1,15 +1,16 @@
-import { fail, type ErrorKind, type SallyportError } from '../../base/errors.js'
+import { fail, SallyportError, type ErrorKind } from '../../base/errors.js'
 import { exitStatus } from '../../base/exit-status.js'
 import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.js'
 import { isoFromMs } from '../../base/clock.js'
 import { getJob, taskAccess, type TaskAccess } from '../../governance/board/visible-tasks.js'
+import { closedByHand } from '../../governance/board/close.js'
 import { recoverOwnership } from '../../governance/board/recover.js'
 import { moneyDueOf, moneyNext } from '../../governance/ledger/due.js'
 import { findReservation } from '../../governance/ledger/find-reservation.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
-import { answerHeld, costLiability } from '../constants.js'
+import { answerHeld, answerNotStored, costLiability, rejectedByHand } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { readOutput } from '../output.js'
 import type { AlphaReceipt } from '../receipt.js'
@@ -25,7 +26,7 @@ const detailsOf = (task: Task) => ({
   task_id: task.task_id, operation_id: task.operation_id, state: task.state,
 })
 
-const namesOf = (task: Task): PaidNames => ({
+const namesOf = (task: Task, cause: unknown): PaidNames => ({
   noun: 'ask',
   biller: 'provider',
   review: `sallyport task review ${task.task_id}`,
@@ -39,7 +40,7 @@ const namesOf = (task: Task): PaidNames => ({
       'The charge of this ask is not known; the full bound stays held and no answer is released.',
     overrun: 'The charge passed the request bound; it stands, and the answer waits for a review.',
     held: 'The answer is paid for and kept; a save was under way, so it waits to be accepted.',
-    refused: `The ask ended without an answer${unreached[task.reason ?? ''] ?? ''}.`,
+    refused: refusedText(task.reason ?? '', cause),
   },
 })
 
@@ -48,6 +49,22 @@ const unreached: Readonly<Record<string, string | undefined>> = {
   connect_failed: ': no connection to the provider came about',
   dns_failed: ': the name of the provider was not resolved',
 }
+
+/** What the disk said is known to the run that met it alone, not to a repeat of its key. */
+const refusedText = (reason: string, cause: unknown): string => {
+  if (reason !== answerNotStored) {
+    return `The ask ended without an answer${unreached[reason] ?? ''}.`
+  }
+  const said = cause instanceof SallyportError
+    ? ` (${String(cause.details['errno'] ?? cause.code)})` : ''
+  return `The answer could not be written${said} and is lost; its charge stands.`
+}
+
+const room = 'Make room on the disk of the state, and see that its folders belong to you. '
+  + 'The same key asks nothing anew; another one pays again.'
+
+/** Reasons of tasks that a person ended: nobody broke a contract. */
+const endedByHand: ReadonlySet<string> = new Set([closedByHand, ...Object.values(rejectedByHand)])
 
 /** What rows of the board do not say of the end of an ask. */
 interface HowEnded {
@@ -58,7 +75,7 @@ interface HowEnded {
 const told = (
   task: Task, end: PaidEnd, parts: { reason: string; next?: string },
   { kind = null, cause }: HowEnded,
-): SallyportError => endingError(namesOf(task), {
+): SallyportError => endingError(namesOf(task, cause), {
   end, operationId: task.operation_id, details: detailsOf(task), boundMicrousd: null, cause,
   kind, ...parts,
 })
@@ -101,7 +118,14 @@ export const errorOfTask = (
       reason, details: detailsOf(task),
     })
   }
-  if (task.state === 'failed') return told(task, 'refused', { reason, next }, ended)
+  if (task.state === 'failed' && endedByHand.has(reason)) {
+    return fail.blocked('ask_blocked', 'A person ended this ask; no answer is ever released.', {
+      reason, details: detailsOf(task), next,
+    })
+  }
+  if (task.state === 'failed') {
+    return told(task, 'refused', { reason, next: reason === answerNotStored ? room : next }, ended)
+  }
   return fail.conflict('ask_in_progress', 'This ask is under way in another process.', {
     reason, details: detailsOf(task), next,
   })

@@ -71,9 +71,10 @@ const stepOf = (
   stageMs: () => deadline.remainingMs(),
   mark: (tx, now) => recordAttempt(operation, tx, now, uuid, attempt),
   judge: (reply) => judgeBilling(reply, { uuid, earlier }),
+  judgesHeads: true,
 })
 
-/** An encoded or oversize reply is a definite violation; any other failure gives no verdict. */
+/** A 200 that is encoded or oversize is a definite violation; no other failure gives a verdict. */
 const verdictOf = (wire: Outcome<BillingVerdict>): BillingVerdict => {
   if (wire.kind === 'reply') return wire.verdict
   if (wire.reason === 'encoding_refused') return { kind: 'violation', reason: 'content_encoding' }

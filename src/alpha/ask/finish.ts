@@ -139,10 +139,13 @@ const writeEndReceipt = (
 const causeOf = ({ inference }: AskEvidence): unknown =>
   inference.kind === 'reply' ? undefined : inference.cause
 
-/** Ends the task with its answer and its receipt; the money has taken its step by then. */
+/**
+ * Ends the task with its answer and its receipt; the money has taken its step by then. `untaken`:
+ * what kept an accepted answer from being sealed.
+ */
 export const closeAsk = (
   operation: AskOperation, tx: Tx, now: string,
-  { evidence, sealed, terms, refusal }: Closing<AskEvidence>,
+  { evidence, sealed, terms, refusal }: Closing<AskEvidence>, untaken: unknown,
 ): Closed<AskEnd> => {
   const { provider } = operation.ctx
   const task = getTask(tx, operation.taskId)
@@ -154,8 +157,9 @@ export const closeAsk = (
     inference,
     cost: billing.cost,
     boundMicrousd: terms?.hold?.boundMicrousd ?? 0,
-    authorityLost: accepted && sealed === null ? 'answer_not_stored' : lost,
+    authorityLost: lost,
     suspended,
+    unstored: accepted && sealed === null,
     cancelRequested: cancelWanted(operation, task, inference.kind !== 'unsent'),
   })
   const adopts = sealed !== null && finish.answer !== 'drop'
@@ -170,11 +174,11 @@ export const closeAsk = (
     what: 'alpha.ended', principal: task.owner, root: task.original_root, subject: task.task_id,
     facts: { state: ended.state, ledger: finish.ledger, adopted: finish.adopt },
   })
-  const kept = { task: ended, finish, receipt, cause: causeOf(evidence) }
+  const kept = { task: ended, finish, receipt, cause: untaken ?? causeOf(evidence) }
   return { kept, outcome: finish.task.state, adopts }
 }
 
-/** Seals an accepted answer, if its charge is known; a full disk loses the answer, not the bill. */
+/** Seals an accepted answer, if its charge is known. Throws what the disk says. */
 export const sealAnswer = (
   operation: AskOperation, { inference, billing }: AskEvidence,
 ): ArtifactRef | null => {
@@ -182,8 +186,6 @@ export const sealAnswer = (
   const plaintext = Buffer.from(inference.verdict.answer, 'utf8')
   try {
     return operation.ctx.gov.store.artifacts.write(alphaArtifactLabels.answer, plaintext)
-  } catch {
-    return null
   } finally {
     plaintext.fill(0)
   }

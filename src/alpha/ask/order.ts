@@ -50,6 +50,24 @@ const runAsk = async (
   return { inference, billing }
 }
 
+/** A full disk loses the answer, not the bill; the end tells what the disk said. */
+const keepAndClose = (
+  asking: Asking,
+): Pick<Order<AskClaim, AskEvidence, AskKept>, 'keep' | 'close'> => {
+  let untaken: unknown
+  return {
+    keep: (evidence, run) => {
+      try {
+        return sealAnswer(operationOf(asking, run), evidence)
+      } catch (error) {
+        untaken = error
+        return null
+      }
+    },
+    close: (tx, now, run, facts) => closeAsk(operationOf(asking, run), tx, now, facts, untaken),
+  }
+}
+
 /** The order of one sealed question; `spentMs` of its whole time went before (A-193). */
 export const askOrder = (
   asking: Asking, request: AskRequest, sealed: SealedQuestion, spentMs = 0,
@@ -97,7 +115,6 @@ export const askOrder = (
   run: (send, parts) => runAsk(asking, send, parts),
   unsent: (inference) => ({ inference, billing: noBill }),
   money: (evidence, { operationId }) => moneyOfAsk(operationId, evidence),
-  keep: (evidence, run) => sealAnswer(operationOf(asking, run), evidence),
-  close: (tx, now, run, facts) => closeAsk(operationOf(asking, run), tx, now, facts),
+  ...keepAndClose(asking),
   details: ({ claimed }) => ({ task_id: claimed.taskId }),
 })

@@ -93,7 +93,7 @@ export const readOrder = <E, K>(
     // A stop of everything ends what writes; this reads.
     covered: ({ kind }) => (kind === 'all' ? false : undefined),
     run: (send, { key }) => reading.read((at, judge, bytesMax) =>
-      send(getStep(ctx.baseUrl, key, at, judge, bytesMax)), key),
+      send({ ...getStep(ctx.baseUrl, key, at, judge, bytesMax), judgesHeads: true }), key),
     unsent: reading.unsent,
     money: () => ({ ledger: 'release' }),
     ...(reading.keep === undefined ? {} : { keep: reading.keep }),

@@ -95,6 +95,7 @@ const stepOf = <Claimed, Content, Made>(
     return leftMs < gatewayLimits.requestMsMin ? null : leftMs
   },
   judge: judgeGatewayReply,
+  judgesHeads: true,
 })
 
 const runCall = async <Claimed, Content, Made>(

@@ -364,6 +364,9 @@ export const hostileBillings = (): readonly HostileBilling[] => {
       reply(goodText, status, [json, ['retry-after', '0']]))
   }
   again('status 204', 'http_status', reply('', 204, []))
+  again('status 503, encoded', 'http_status',
+    reply(goodText, 503, [json, ['content-encoding', 'gzip']]))
+  again('status 502 with 16385 bytes', 'http_status', reply(padTo(goodText, 16_385), 502))
   again('no entry', 'no_entry', reply('{"requests":[]}'))
 
   for (const coding of ['gzip', 'br', 'deflate', 'zstd']) {
