@@ -121,7 +121,8 @@ const play = async (tarball, { name, major, node, through }) => {
   if (told !== manifest.version) throw new Error(`--version said ${told}`)
   const page = join(prefix, 'share/man/man1/sallyport.1')
   if (!existsSync(page)) throw new Error(`npm linked no ${page}`)
-  const demo = await here(sallyport, ['demo'], { env, cwd: home })
+  // The folder of the demo is kept for whoever ran it: here it goes with all the rest.
+  const demo = await here(sallyport, ['demo'], { env: { ...env, TMPDIR: home }, cwd: home })
   for (const verb of ['init', 'login']) await here(sallyport, [verb], { env, cwd: home })
   const files = filesBelow(prefix)
   const bytes = files.reduce((sum, path) => sum + readFileSync(path).length, 0)
