@@ -65,8 +65,8 @@ export const login: VerbRecord<LoginOptions, LoginDocument> = {
     'Opens a session of an owner and keeps its token in the state directory, or in --token-file '
     + 'alone; the token is never printed. CI passes it on in SALLYPORT_SESSION. An owner without '
     + 'a passphrase logs in by possession of the state directory and its key. A second login '
-    + 'ends no session; --replace ends the others of the same owner, and nothing more of what '
-    + 'they admitted is sent or used.',
+    + 'ends no session. With --replace the others of the same owner end, and nothing more of '
+    + 'what they admitted is sent or used.',
   examples: [
     '$ sallyport login',
     '$ sallyport login --owner maria --passphrase-file ./passphrase --ttl 1h',
