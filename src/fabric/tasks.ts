@@ -113,17 +113,17 @@ export const recoverAnyTask = (gov: Gov, session: Session, taskId: string): Prom
   })
 
 /**
- * Moves all of an owner's finished tasks to the present session, as one act; what one record has no
- * room for follows in another. Answers how many were moved.
+ * Moves all of an owner's finished tasks that no other live session holds to the present one, as
+ * one act; what one record has no room for follows in another. Answers how many were moved.
  */
 export const recoverAllTasks = async (gov: Gov, session: Session): Promise<RecoveredTasks> => {
   let [recovered, acts] = [0, 0]
   for (;;) {
     // Found without the lock: only what is there to be moved is read again under it.
-    const ids = recoverableTasks(gov.store.read(), session)
-    if (ids.length === 0) return { recovered, acts }
+    const found = recoverableTasks(gov, session)
+    if (found.length === 0) return { recovered, acts }
     const moved = await gov.store.transact('task recover', (tx) =>
-      recoverFinished(tx, isoFromMs(gov.clock.wallMs()), session, ids))
+      recoverFinished(tx, isoFromMs(gov.clock.wallMs()), session, found))
     if (moved === 0) return { recovered, acts }
     recovered += moved
     acts += 1

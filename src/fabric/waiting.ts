@@ -3,14 +3,12 @@
  * every route first, then money and results, then what each capability says of itself. Reads rows
  * only. What waits is chosen first and cut then.
  */
-import { isoFromMs } from '../base/clock.js'
 import { countText } from '../base/counted.js'
 import { SallyportError } from '../base/errors.js'
 import { listTasks, taskAccess } from '../governance/board/visible-tasks.js'
-import { canTakeOver } from '../governance/board/recover.js'
+import { isTakenWithAll } from '../governance/board/recover.js'
 import { costLiability } from '../governance/board/states.js'
 import { ownerOfKind, type Capability, type Registry } from '../governance/capability.js'
-import { orUndefined } from '../governance/judge/fact.js'
 import { answersFor } from '../governance/ledger/own.js'
 import { findReservation } from '../governance/ledger/find-reservation.js'
 import { policyStatus, type PolicyBlock } from '../governance/policy/policy-status.js'
@@ -18,7 +16,6 @@ import {
   collections, reservationsByOverrun, reservationsByState, tasksToReview, type Reservation,
   type Task,
 } from '../governance/rows.js'
-import { requireRootRow } from '../governance/session/live.js'
 import { pendingStops } from '../governance/stops/pending.js'
 import {
   grouped, someOf, type Looking, type OwnWaiting, type Some, type Waiting,
@@ -128,14 +125,12 @@ const resultsToReview = ({ view, session }: Looking): Some<Task> => {
  * lives nothing is taken without a person who names it.
  */
 const takeOver = (
-  { gov: { clock }, view, session }: Looking, first: Task | undefined,
+  { gov, view, session }: Looking, first: Task | undefined,
 ): string | null => {
   if (session === null || first === undefined) return null
   if (taskAccess(view, session, first) !== 'root_replaced') return null
-  const now = isoFromMs(clock.wallMs())
-  const lives = orUndefined(() => requireRootRow(view, now, first.current_root)) !== undefined
-  return lives || !canTakeOver(view, session, first)
-    ? `sallyport task show ${first.task_id}` : 'sallyport task recover --all'
+  return isTakenWithAll(view, gov, session, first)
+    ? 'sallyport task recover --all' : `sallyport task show ${first.task_id}`
 }
 
 const blockedList = 'sallyport task list --state blocked'

@@ -19,7 +19,7 @@ import { enabledAgain } from './enable.js'
 import { putDefaultGoal } from './goals.js'
 import { endAgreementsOf } from './policy/consents.js'
 import {
-  defaultPrincipal, disabledForGood, isDisabledForGood, listPrincipals,
+  defaultPrincipalId, disabledForGood, isDisabledForGood, listPrincipals, putDefaultPrincipal,
 } from './principals.js'
 import { collections, type Principal } from './rows.js'
 
@@ -87,16 +87,24 @@ const enableNamed = (tx: Tx, name: string | null): void => {
 /** Who restores: the owner of this name, else the one whom `init` made, else the oldest. */
 const restorerOf = (view: View, name: string | null): Principal | undefined => {
   const able = enabled(view)
-  const first = defaultPrincipal(view).principal_id
+  const first = defaultPrincipalId(view)
   return able.find((one) => one.name === name)
     ?? able.find(({ principal_id: id }) => id === first) ?? able[0]
+}
+
+/** Where damage took the row of the one whom `init` made, nobody could do what only they may. */
+const keepDefault = (tx: Tx, restorer: Principal): void => {
+  const first = defaultPrincipalId(tx)
+  if (first === undefined || tx.get(collections.principals, first) !== undefined) return
+  putDefaultPrincipal(tx, restorer)
 }
 
 /** Nobody but the one who restores may log in until somebody who may names them. */
 const disableOthers = (tx: Tx, now: string, name: string | null): readonly string[] => {
   enableNamed(tx, name)
-  if (enabled(tx).length === 0) return []
   const restorer = restorerOf(tx, name)
+  if (restorer === undefined) return []
+  keepDefault(tx, restorer)
   const others = enabled(tx).filter((one) => one !== restorer)
   for (const row of others) {
     tx.put(collections.principals, row.principal_id, {

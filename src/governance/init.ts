@@ -16,8 +16,9 @@ interface Initialization {
 
 /**
  * Gives a new store its first owner, who is its default principal, the owner's default goal and
- * policy revision 1, in one transaction. Opens no session and grants nothing. Throws
- * `conflict`/`already_initialized`, `rejected` for the name or passphrase.
+ * policy revision 1, in one transaction; also one of which damage took the owners, and maybe the
+ * policy. Opens no session and grants nothing. Throws `conflict`/`already_initialized`, `rejected`
+ * for the name or passphrase.
  */
 export const initialize = async (
   store: Store,
@@ -35,7 +36,10 @@ export const initialize = async (
     const principal = made.principal.principal_id
     const facts = { name: ownerName, has_passphrase: hash !== null }
     appendAudit(tx, now, { what: 'store.initialized', principal, root: null, subject: null, facts })
-    publishInitialPolicy(tx, store, now, principal)
+    // Where damage took the owners alone, revision 1 would put the policy back below its anchor.
+    if (tx.get(collections.policyHead, 'the') === undefined) {
+      publishInitialPolicy(tx, store, now, principal)
+    }
     return made
   })
 }

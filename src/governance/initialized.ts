@@ -6,10 +6,9 @@ import { collections } from './rows.js'
 /** True where `init` made the directory and died before it wrote who owns it. */
 export const isInitUnfinished = (view: View): boolean => view.sequence === 0
 
-/** True where damage took the first owner and the policy: `init` has to write them anew. */
+/** True where no owner is left, whatever is of the policy: `init` has to make one anew. */
 export const isInitLost = (view: View): boolean =>
-  isInitUnfinished(view) || (view.get(collections.policyHead, 'the') === undefined &&
-    view.range(collections.principals, { limit: 1 }).length === 0)
+  isInitUnfinished(view) || view.range(collections.principals, { limit: 1 }).length === 0
 
 const again = 'Run `sallyport init` again, with the same arguments.'
 

@@ -93,15 +93,18 @@ const defaultsId = 'the'
 export const putDefaultPrincipal = (tx: Tx, principal: Principal): void =>
   tx.put(collections.defaults, defaultsId, { principal_id: principal.principal_id })
 
+/** Id of the owner whom `init` made, as it was written down: damage may have taken the row. */
+export const defaultPrincipalId = (view: View): string | undefined =>
+  view.get(collections.defaults, defaultsId)?.principal_id
+
 /**
  * The default principal: the owner whom `init` made, disabled or not. A store of a program that did
  * not write it down has its oldest owner for it. Throws `damaged`/`default_principal_missing`.
  */
 export const defaultPrincipal = (view: View): Principal => {
-  const named = view.get(collections.defaults, defaultsId)
+  const named = defaultPrincipalId(view)
   const found = named === undefined
-    ? listPrincipals(view)[0]
-    : view.get(collections.principals, named.principal_id)
+    ? listPrincipals(view)[0] : view.get(collections.principals, named)
   if (found !== undefined) return found
   throw fail.damaged('default_principal_missing', 'The owner whom init made has no row.', {
     next: 'Run `sallyport state check`.',

@@ -170,7 +170,7 @@ t.test('the options of login are what was written', async (t) => {
   const note = async (options: LoginOptions): Promise<LoginDocument> => {
     seen.push(options)
     const [id, principal, issued_at, idle_expires_at, expires_at] = ['', '', '', '', '']
-    return { root: { id, principal, issued_at, idle_expires_at, expires_at } }
+    return { root: { id, principal, issued_at, idle_expires_at, expires_at }, requests: [] }
   }
   const commands = [{ verb: 'login', load: async () => ({ ...login, run: note }) }]
   const line = ['login', '--owner', 'maria', '--idle', '10m', '--ttl', '2h', '--replace']

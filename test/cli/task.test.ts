@@ -5,6 +5,7 @@ import { holdGuard } from '../../src/state/holds/guard.js'
 import { bootstrapLedger } from '../../src/governance/ledger/account.js'
 import { markContacted, reserve } from '../../src/governance/ledger/steps.js'
 import { collections, type Task } from '../../src/governance/rows.js'
+import { minute } from '../support/clock.js'
 import { addAndSignIn, admit, taskAt, type Stage } from '../support/tasks.js'
 import { World, type StateWorld } from '../world/world.js'
 import { failure, must } from '../support/must.js'
@@ -210,6 +211,26 @@ t.test('A-130 every finished task is taken over in one audited act, and no other
   t.strictSame([...verifyBoard(at.view()), ...verifyAudit(at.view())], [])
   await asBob(at)
   t.hasStrict(await at.json(['task', 'recover', '--all']), { recovered: 0, acts: 0 })
+})
+
+t.test('A-130 with all of them nothing is taken from another session that lives, and what an idle one left is', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  const { root: lives } = await at.json(['login'])
+  const held = await make(t, at, 'succeeded')
+  await at.json(['login'])
+  const left = await make(t, at, 'succeeded')
+  await at.json(['logout'])
+  const { root: own } = await at.json(['login'])
+  const waits = async () => (await at.json(['status'])).waiting
+    .flatMap(({ what, command }: Record<string, string>) => (what === 'review' ? [command] : []))
+  t.strictSame(await waits(), ['sallyport task recover --all'])
+  t.hasStrict(await at.json(['task', 'recover', '--all']), { recovered: 1, acts: 1 })
+  const holders = () => [held, left].map(({ task_id: id }) => getTask(at.view(), id).current_root)
+  t.strictSame(holders(), [lives.id, own.id])
+  at.clock.advance(31 * minute)
+  await at.json(['login'])
+  t.strictSame(await waits(), ['sallyport task recover --all'], 'nobody is there')
+  t.hasStrict(await at.json(['task', 'recover', '--all']), { recovered: 2, acts: 1 })
 })
 
 t.test('a task whose process died is ended before a mutating verb does its work', async (t) => {

@@ -12,6 +12,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { runOrder } from '../../src/contact/engine.js'
 import type { Order, Outcome, Step } from '../../src/contact/order.js'
 import { collections } from '../../src/governance/rows.js'
+import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { revokePolicy } from '../../src/governance/policy/revoke.js'
 import { createHttpsClient } from '../../src/net/client.js'
 import { openStore } from '../../src/state/store.js'
@@ -100,6 +101,45 @@ for (const [name, lineOf] of Object.entries(narrower)) {
     })
 }
 
+t.test('A-156 nothing leaves once login --replace has answered, though the write was waiting, and it is named once',
+  async (t) => {
+    const rig = await alphaWorld(t)
+    const writes = holdWrites(t)
+    const asking = rig.ask()
+    await until('the request waits to be written', () => writes.begun() > 0)
+    const replaced = must(await rig.run(['login', '--replace', '--json']))
+    writes.go()
+    t.not((await asking).status, 0)
+    t.equal(writes.left.length, 0)
+    t.equal(rig.inferences().length, 0, 'no byte came to the provider')
+    const { task_id: task, operation_id: operation } = newestTask(rig)
+    t.strictSame(replaced.json().requests,
+      [{ operation_id: operation, task_id: task, sent: 'partly' }])
+    t.match(replaced.stderr, `1 request was cut off while it was being sent: task ${task}`)
+    t.equal(findReservation(rig.view(), operation)?.state, 'unknown', 'the full bound stays held')
+    t.strictSame((await rig.json(['login', '--replace'])).requests, [])
+    must(await rig.run(['session', 'show']))
+  })
+
+t.test('login --replace names what had been sent by sessions that it ends, and by none that had ended before',
+  async (t) => {
+    const told: unknown[] = []
+    const replace = async (rig: AlphaWorld): Promise<void> => {
+      told.push((await rig.json(['login', '--replace'])).requests)
+    }
+    const rig: AlphaWorld = await World.in(t).sandbox({ hooks: {
+      onRequest: async (_service, { route }) => {
+        if (route !== 'completion') return
+        await replace(rig)
+        await replace(rig)
+      },
+    } }).state().session().alpha()
+    t.not((await rig.ask()).status, 0)
+    const { task_id: task, operation_id: operation } = newestTask(rig)
+    t.strictSame(told, [[{ operation_id: operation, task_id: task, sent: 'wholly' }], []])
+    t.equal(rig.billings().length, 1, 'its bill is still read back')
+  })
+
 const stopsDir = ({ place }: Pick<AlphaWorld, 'place'>): string => {
   const keys = join(place.configDir, 'keys')
   const name = readdirSync(keys).find((one) => one.endsWith('.anchor')) ?? ''
@@ -182,6 +222,7 @@ const twice: Readonly<Record<string, (rig: AlphaWorld) => readonly string[]>> = 
   logout: () => ['logout'],
   'session revoke': (rig) => ['session', 'revoke', newestTask(rig).original_root],
   'principal disable': () => ['principal', 'disable', 'owner'],
+  'login --replace': () => ['login', '--replace', '--owner', 'owner'],
 }
 
 for (const [name, lineOf] of Object.entries(twice)) {
@@ -200,7 +241,8 @@ for (const [name, lineOf] of Object.entries(twice)) {
         t.equal(ran.status, 11, `${time}: ${ran.stdout}${ran.stderr}`)
         t.equal(ran.error().code, 'contact_under_way')
         t.equal(ran.error().details.pid, pid)
-        t.equal(ran.error().details.stop_id === undefined, time === 'second', 'put once')
+        const isPut = time === 'first' && name !== 'login --replace'
+        t.equal(ran.error().details.stop_id !== undefined, isPut, 'put once')
       }
       kill()
       await asking

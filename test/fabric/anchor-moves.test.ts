@@ -93,7 +93,7 @@ const acts: Readonly<Record<string, { readonly act: Act; readonly again: 'nothin
   'task recover --all': {
     act: async (at) => {
       await asked(at)
-      await at.json(['login'])
+      await at.json(['login', '--replace'])
       return ['task', 'recover', '--all']
     },
     again: 'nothing',

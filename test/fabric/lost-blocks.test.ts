@@ -4,16 +4,18 @@
  */
 import { rmSync } from 'node:fs'
 import t from 'tap'
+import { policyHead } from '../../src/governance/policy/head.js'
+import { listPrincipals } from '../../src/governance/principals.js'
 import { verifyLedger } from '../../src/governance/ledger/verify-ledger.js'
 import { collections } from '../../src/governance/rows.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { isIndexName } from '../../src/state/indexes.js'
 import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
-import { must } from '../support/must.js'
-import { zeroBlock } from '../support/state/forge.js'
-import { blocksOf } from '../support/state/places-of-damage.js'
+import { failure, must } from '../support/must.js'
+import { newestLog, zeroBlock } from '../support/state/forge.js'
+import { blocksOf, recordsOf } from '../support/state/places-of-damage.js'
 import { setupFlags } from '../world/alpha.js'
-import { World } from '../world/world.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.test('A-026 A-089 A-124 zeroes over any block of a snapshot: a repair forgets no money and no key, and '
   + 'the same questions are not sent again', async (t) => {
@@ -58,12 +60,10 @@ t.test('A-026 A-089 A-124 zeroes over any block of a snapshot: a repair forgets 
         'ledger', 'settle', operation, '--amount-microusd', '0', '--yes',
       ], { env: copy.env })
     }
-    // What a person says is the end of it, whichever rows are lost; after `init` anew nobody has
-    // the task of before.
+    // What a person says is the end of it, whichever rows are lost, those of the owner too.
     const after = copy.view()
     const owed = after.all(collections.openReservations).map(({ id }) => id)
-    const blocked = after.all(collections.openTasks).filter(({ doc: { owner } }) =>
-      after.get(collections.principals, owner) !== undefined).map(({ id }) => id)
+    const blocked = after.all(collections.openTasks).map(({ id }) => id)
     for (const line of [
       ...owed.map((id) => ['ledger', 'settle', id, '--amount-microusd', '0', '--yes']),
       ...blocked.map((id) => ['task', 'close', id]),
@@ -79,6 +79,59 @@ t.test('A-026 A-089 A-124 zeroes over any block of a snapshot: a repair forgets 
   t.ok(blocks.length > 1, `${blocks.length} blocks`)
   t.strictSame(wrong, [])
   t.equal(rig.inferences().length, posts, 'no question was sent again')
+})
+
+/** An unknown charge of ada, and a state whose last record and the row of ada are lost. */
+const withoutAda = async (rig: AlphaWorld) => {
+  rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+  const { task_id: task, operation_id: operation } = (await rig.ask()).error().details
+  rig.sandbox.faults.clear()
+  const ada = listPrincipals(rig.view()).find(({ name }) => name === 'ada')?.principal_id ?? ''
+  await rig.transact((tx) => tx.remove(collections.principals, ada))
+  const { revision } = policyHead(rig.view())
+  must(await rig.run(['policy', 'revoke']))
+  const log = newestLog(rig.place.stateDir)
+  zeroBlock(log, (recordsOf(log).at(-1)?.start ?? 0) + 30)
+  return { task, operation, revision, repair: () => rig.run(['state', 'repair', '--json']) }
+}
+
+/** Whoever is logged in ends all that ada owed. */
+const settleAll = async (rig: AlphaWorld, task: string): Promise<void> => {
+  for (const { operation_id: id } of await rig.json(['ledger', 'reservations'])) {
+    must(await rig.run(['ledger', 'settle', id, '--amount-microusd', '0', '--yes']))
+  }
+  must(await rig.run(['task', 'close', task]))
+}
+
+t.test('A-124 where the row of the first owner alone is lost, a repair lets another in, who settles all', async (t) => {
+  const rig = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
+  const secret = ['--passphrase-file', rig.place.write('passphrase', 'another person')]
+  must(await rig.run(['principal', 'add', 'maria', ...secret]))
+  const { task, operation, repair } = await withoutAda(rig)
+  must(await repair())
+  must(await rig.run(['login', '--owner', 'maria', ...secret]))
+  t.hasStrict(await rig.json(['principal', 'list']), [{ name: 'maria', is_default: true }])
+  const open: { operation_id: string }[] = await rig.json(['ledger', 'reservations'])
+  t.ok(open.some((one) => one.operation_id === operation), 'a charge of nobody is listed')
+  await settleAll(rig, task)
+  t.strictSame(rig.view().all(collections.openReservations), [])
+  t.strictSame((await rig.json(['status'])).attention, {
+    unknown_charges: 0, overrun_reviews: 0, unknown_effects: 0, interrupted: 0,
+  })
+})
+
+t.test('A-124 where the row of the only owner is lost, init makes one anew, who settles all', async (t) => {
+  const rig = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
+  const { task, revision, repair } = await withoutAda(rig)
+  t.strictSame(failure(await repair()), { status: 12, code: 'init_lost', out: '' })
+  const init = ['init', '--owner', 'ada', '--profile', rig.sandbox.profileFile]
+  must(await rig.run(init))
+  t.ok(policyHead(rig.view()).revision >= revision, 'the policy is not put back')
+  must(await repair())
+  must(await rig.run(['login']))
+  await settleAll(rig, task)
+  t.strictSame(rig.view().all(collections.openReservations), [])
+  must(await rig.run(init))
 })
 
 t.test('A-026 a key in a block that is lost stays spent where the repair was cut off and a backup of that is '

@@ -7,8 +7,9 @@ import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { moneyNext } from '../ledger/due.js'
 import { findReservation } from '../ledger/find-reservation.js'
+import { isOwnerGone } from '../ledger/own.js'
 import { isUnreadOpen } from '../ledger/unread.js'
-import { collections, type Task } from '../rows.js'
+import type { Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../context.js'
 import { moveTask } from './move.js'
@@ -18,23 +19,19 @@ import { costLiability } from './states.js'
 /** Reason of a task that was closed after its charge was settled by hand. */
 export const closedByHand = 'charge_settled_by_hand'
 
-/** Whether only another owner can decide about what is this one's. */
-const isDisabled = (view: View, owner: string): boolean =>
-  (view.get(collections.principals, owner)?.disabled_at ?? null) !== null
-
 /**
- * The session's own task, or one of a disabled owner, which nobody else could end: whoever may
+ * The session's own task, or one of an owner who is gone, which nobody could end: whoever may
  * settle its money. Throws `not_found`/`task_not_found`.
  */
 export const requireTaskToEnd = (view: View, session: Session, taskId: string): Task => {
   const task = getTask(view, taskId)
-  return isDisabled(view, task.owner)
+  return isOwnerGone(view, task.owner)
     ? task : requireOwnTask(view, session, taskId, { for: 'show' })
 }
 
 /**
- * The session's own task for a review; one to be rejected may be a disabled owner's, too: that
- * releases nothing. Throws as `requireOwnTask`.
+ * The session's own task for a review; one to be rejected may be of an owner who is gone,
+ * too: that releases nothing. Throws as `requireOwnTask`.
  */
 export const requireReviewed = (
   view: View, session: Session, taskId: string, verdict: 'accept' | 'reject',

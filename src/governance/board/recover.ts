@@ -3,9 +3,10 @@ import { walkIndex } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { collections, tasksByOwner, type Task } from '../rows.js'
-import { requireRootRow } from '../session/live.js'
+import { orUndefined } from '../judge/fact.js'
+import { liveRoot, requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
-import type { Session } from '../context.js'
+import { nowIso, type Gov, type Session } from '../context.js'
 import { findTask, putTask } from './place.js'
 import { requireOwnTask, taskAccess } from './visible-tasks.js'
 import { isSpent } from './states.js'
@@ -89,7 +90,19 @@ const movable = (view: View, current: Session, task: Task): Move | null => {
   }
 }
 
+/** Whether another session that lives holds a task: only who names the task takes it then. */
+const isHeldElsewhere = (
+  view: View, gov: Gov, session: Session, { current_root: root }: Task,
+): boolean => root !== session.root.root_id && orUndefined(() =>
+  // What another machine notes of its use is not known here: rows alone say whether it is over.
+  (gov.store.machine === null ? liveRoot(view, gov, root)
+    : requireRootRow(view, nowIso(gov), root))) !== undefined
+
 /** Whether `task recover --all` would take it over. */
+export const isTakenWithAll = (view: View, gov: Gov, current: Session, task: Task): boolean =>
+  canTakeOver(view, current, task) && !isHeldElsewhere(view, gov, current, task)
+
+/** Whether `task recover` would take it over by its id. */
 export const canTakeOver = (view: View, current: Session, task: Task): boolean =>
   movable(view, current, task) !== null
 
@@ -97,18 +110,19 @@ export const canTakeOver = (view: View, current: Session, task: Task): boolean =
 const actWeightMax = 16_000
 const taskWeight = 8
 
-/** Ids of the operator's finished tasks that another session holds, as many as one act moves. */
-export const recoverableTasks = (view: View, session: Session): readonly string[] => {
-  const found: string[] = []
+/** The operator's finished tasks that a session held which is over, as many as one act moves. */
+export const recoverableTasks = (gov: Gov, session: Session): readonly Task[] => {
+  const view = gov.store.read()
+  const found: Task[] = []
   let weight = 0
   for (const spec of [collections.closedTasks, collections.openTasks]) {
     const under = [session.principal.principal_id]
     for (const { id } of walkIndex(view, spec, tasksByOwner, { under, reverse: true })) {
       const task = view.get(spec, id)
-      if (task === undefined || movable(view, session, task) === null) continue
+      if (task === undefined || !isTakenWithAll(view, gov, session, task)) continue
       weight += taskWeight + task.recovered.length
       if (weight > actWeightMax && found.length > 0) return found
-      found.push(id)
+      found.push(task)
     }
   }
   return found
@@ -117,17 +131,18 @@ export const recoverableTasks = (view: View, session: Session): readonly string[
 /**
  * The same as `recoverOwnership` for many finished tasks, as one act with one audit row, which
  * says how many; each task keeps when it was taken over and from whom. What cannot be taken over
- * any more is left as it is. Answers how many were.
+ * any more, or was taken over by another since, is left as it is. Answers how many were.
  */
 export const recoverFinished = (
-  tx: Tx, now: string, session: Session, taskIds: readonly string[],
+  tx: Tx, now: string, session: Session,
+  found: readonly Pick<Task, 'task_id' | 'current_root'>[],
 ): number => {
   const current = requireRootRow(tx, now, session.root.root_id)
   const owner = current.principal.principal_id
-  const moves = taskIds.flatMap((id) => {
+  const moves = found.flatMap(({ task_id: id, current_root: holder }) => {
     const task = findTask(tx, id)
-    const move = task?.owner === owner ? movable(tx, current, task) : null
-    return move ?? []
+    const isAsFound = task?.owner === owner && task.current_root === holder
+    return (isAsFound ? movable(tx, current, task) : null) ?? []
   })
   if (moves.length === 0) return 0
   tx.mark()

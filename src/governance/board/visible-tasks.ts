@@ -84,7 +84,7 @@ export const requireOwnTask = (
   if (task.owner !== session.principal.principal_id) throw taskNotFound()
   const access = taskAccess(view, session, task)
   const all = isSpent(task)
-    ? ' `sallyport task recover --all` takes over every finished task of yours.' : ''
+    ? ' `sallyport task recover --all` takes over what sessions that are over left.' : ''
   const way = {
     next: `Run \`sallyport task recover ${task.task_id}\`.${all}`, details: { task_id: taskId },
   }

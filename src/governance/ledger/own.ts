@@ -1,6 +1,6 @@
 import { fail } from '../../base/errors.js'
-import { rowsUnder, walkIndex } from '../../state/indexes.js'
-import type { View } from '../../state/types.js'
+import { lookUp, rowsUnder, walkIndex } from '../../state/indexes.js'
+import type { CollectionSpec, View } from '../../state/types.js'
 import { collections, reservationsByOwner, reservationsByState, type Reservation } from '../rows.js'
 import type { Session } from '../context.js'
 import { requireBound, type Binding } from './post.js'
@@ -13,17 +13,18 @@ interface OwnReservation {
 }
 
 /**
- * Whose money a session may settle and review: its owner's, and that of a disabled owner, whose
- * unknown charges would hold a part of the one ceiling for ever. The rows name who did.
+ * Whose money a session may settle and review: its owner's, and that of an owner who is gone,
+ * whose unknown charges would hold a part of the one ceiling for ever. The rows name who did.
  */
 export const answersFor = (view: View, session: Session, principalId: string): boolean =>
   isAnsweredBy(view, session.principal.principal_id, principalId)
 
-const isAnsweredBy = (view: View, own: string, principalId: string): boolean => {
-  if (principalId === own) return true
-  const owner = view.get(collections.principals, principalId)
-  return owner !== undefined && owner.disabled_at !== null
-}
+/** Whether an owner decides nothing any more: one who is disabled, or whose row is lost. */
+export const isOwnerGone = (view: View, principalId: string): boolean =>
+  view.get(collections.principals, principalId)?.disabled_at !== null
+
+const isAnsweredBy = (view: View, own: string, principalId: string): boolean =>
+  principalId === own || isOwnerGone(view, principalId)
 
 /** Operations whose charges passed their bounds and that an owner may review, by their ids. */
 export const ownOverruns = (view: View, principalId: string): readonly string[] =>
@@ -31,7 +32,7 @@ export const ownOverruns = (view: View, principalId: string): readonly string[] 
     .map(({ operation_id: id }) => id)
 
 /**
- * The reservation of an operation of this session's owner, or of a disabled one. Any other is
+ * The reservation of an operation of this session's owner, or of one who is gone. Any other is
  * `not_found`, the same as one that does not exist. Its rows are verified as at every other step.
  */
 export const requireOwnReservation = (
@@ -47,9 +48,22 @@ export const requireOwnReservation = (
   return { reservation: requireBound(view, binding), binding }
 }
 
+/** Every owner of a reservation, also one whose row is lost: each is found by one look. */
+const ownersIn = (view: View, spec: CollectionSpec<Reservation>): readonly string[] => {
+  const owners: string[] = []
+  for (;;) {
+    const last = owners.at(-1)
+    // In the id of an entry a slash ends the owner, and `0` is what comes behind it.
+    const from = last === undefined ? undefined : `${last}0`
+    const [next] = lookUp(view, spec, reservationsByOwner, { from, limit: 1 })
+    if (next?.key[0] === undefined) return owners
+    owners.push(next.key[0])
+  }
+}
+
 /**
- * An owner's reservations and those of disabled owners, newest operation first, at most `limit`;
- * `closed` adds those that are over.
+ * An owner's reservations and those of owners who are gone, newest operation first, at most
+ * `limit`; `closed` adds those that are over.
  */
 export const ownReservations = (
   view: View, session: Session, { closed, limit, after }: {
@@ -59,14 +73,13 @@ export const ownReservations = (
     readonly after?: string | undefined
   },
 ): readonly Reservation[] => {
-  const owners = view.all(collections.principals).map(({ id }) => id)
-    .filter((id) => answersFor(view, session, id))
   const places = closed
     ? [collections.openReservations, collections.closedReservations]
     : [collections.openReservations]
   return places
-    .flatMap((spec) => owners.flatMap((owner) =>
-      rowsUnder(view, spec, reservationsByOwner, {
+    .flatMap((spec) => ownersIn(view, spec)
+      .filter((owner) => answersFor(view, session, owner))
+      .flatMap((owner) => rowsUnder(view, spec, reservationsByOwner, {
         under: [owner], from: after, reverse: true, limit,
       })))
     .map(({ doc }) => doc)
@@ -78,8 +91,8 @@ export const ownReservations = (
 export const settledAtOnceMax = 1_000
 
 /**
- * Unknown charges of an owner and of disabled owners that have this reason, newest operation first:
- * at most `settledAtOnceMax`, and whether there are more.
+ * Unknown charges of an owner and of owners who are gone that have this reason, newest operation
+ * first: at most `settledAtOnceMax`, and whether there are more.
  */
 export const ownUnknownFor = (
   view: View, session: Session, reason: string,

@@ -1,11 +1,15 @@
 import { isoFromMs } from '../../base/clock.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
+import type { Reached } from '../../state/holds/fence.js'
+import type { FenceWatch } from '../../state/holds/holds.js'
+import { lookUp } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { nowIso, type Gov } from '../context.js'
 import { verifyPassphrase, type Passphrase } from '../passphrase.js'
-import { collections, type Principal, type Root } from '../rows.js'
+import { collections, rootsByOwner, type Principal, type Root } from '../rows.js'
+import { reachStopped, requireAnswered } from '../stops/act.js'
 import { endRootsOf, pruneRoots } from './end.js'
 import { dropLastUse, touchLastUse } from './last-use.js'
 import { newToken, tokenDigest } from './token.js'
@@ -25,7 +29,7 @@ export interface LoginRequest {
   readonly passphrase?: Passphrase | undefined
   readonly idleMs: number
   readonly ttlMs: number
-  /** Ends every other session of the same owner. */
+  /** Ends every other session of the same owner, and what is leaving of it. */
   readonly replace?: boolean | undefined
 }
 
@@ -106,37 +110,68 @@ export const proveOwner = async (
   throw refused()
 }
 
-/**
- * Opens a session. An owner without a passphrase logs in by possession of the store. The passphrase
- * is checked outside the lock; the row is then written in its own transaction with its audit row.
- * A second login ends no session unless `replace`. Throws `unauthorized`/`login_refused`, the same
- * for a wrong passphrase, an unknown and a disabled owner; `usage`/`owner_required`; `rejected` for
- * limits.
- */
-export const login = async (
-  gov: Gov,
-  request: LoginRequest,
-): Promise<{ readonly root: Root; readonly token: string }> => {
-  requireLimits(request)
-  const known = await proveOwner(gov, request)
-  const token = newToken()
-  const root = makeRoot(gov, request, known, token)
-  const gone = await gov.store.transact('login', (tx) => {
-    const row = tx.get(collections.principals, known.principal_id)
+/** Writes the session; with `replace` it ends the others of its owner in the same record. */
+const writeRoot = (gov: Gov, root: Root, replace: boolean) =>
+  gov.store.transact('login', (tx) => {
+    const row = tx.get(collections.principals, root.principal_id)
     // The owner may have been disabled while the passphrase was being checked.
     if (row === undefined || row.disabled_at !== null) throw refused()
     const now = root.issued_at
     const by = { principal: row.principal_id, root: root.root_id }
-    const replaced = request.replace === true
-      ? endRootsOf(tx, now, row.principal_id, 'replaced', by)
-      : []
+    const replaced = replace ? endRootsOf(tx, now, row.principal_id, 'replaced', by) : []
     const pruned = pruneRoots(tx, now)
     tx.put(collections.roots, root.root_id, root)
     const facts = { face: gov.face, expires_at: root.expires_at, replaced: replaced.length }
     appendAudit(tx, now, { what: 'session.login', ...by, subject: root.root_id, facts })
-    return [...replaced, ...pruned]
+    return { replaced, pruned }
   })
-  for (const id of gone) dropLastUse(gov.store.dir, id)
-  touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
-  return { root, token }
+
+/**
+ * What was leaving of sessions that are ended now, and who does not answer of any earlier one: a
+ * process that was silent when its session ended may be so still.
+ */
+const reachReplaced = async (
+  { store }: Gov, root: Root, replaced: readonly string[], watched: FenceWatch,
+): Promise<Reached> => {
+  const lookup = { under: [root.principal_id] }
+  const earlier = lookUp(store.read(), collections.roots, rootsByOwner, lookup)
+    .filter(({ id }) => id !== root.root_id).map(({ id }) => ({ kind: 'root', target: id }))
+  const reached = await reachStopped(earlier, watched)
+  const isOfThese = (id: string | null | undefined): boolean =>
+    id === undefined || (id !== null && replaced.includes(id))
+  return { ...reached, sent: reached.sent.filter((one) => isOfThese(one.root)) }
+}
+
+/**
+ * Opens a session. An owner without a passphrase logs in by possession of the store. The passphrase
+ * is checked outside the lock; the row is then written in its own transaction with its audit row.
+ * `keep` is given its token. A second login ends no session unless `replace`: then nothing more
+ * leaves of what rests on the others, and `sent` names what had. Throws
+ * `unauthorized`/`login_refused`, the same for a wrong passphrase, an unknown and a disabled owner;
+ * `usage`/`owner_required`; `rejected` for limits; with the session open what `requireAnswered`
+ * does.
+ */
+export const login = async (
+  gov: Gov, request: LoginRequest, keep: (token: string) => Promise<void> = async () => undefined,
+): Promise<{
+  readonly root: Root; readonly token: string; readonly sent: Reached['sent']
+}> => {
+  requireLimits(request)
+  const { replace = false } = request
+  const known = await proveOwner(gov, request)
+  const token = newToken()
+  const root = makeRoot(gov, request, known, token)
+  const watched = gov.store.holds.watch()
+  try {
+    const { replaced, pruned } = await writeRoot(gov, root, replace)
+    for (const id of [...replaced, ...pruned]) dropLastUse(gov.store.dir, id)
+    touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
+    await keep(token)
+    if (!replace) return { root, token, sent: [] }
+    const reached = await reachReplaced(gov, root, replaced, watched)
+    requireAnswered(reached, null)
+    return { root, token, sent: reached.sent }
+  } finally {
+    watched.close()
+  }
 }

@@ -4,7 +4,7 @@ import { contract } from '../../base/contract.js'
 import { pageFields } from '../../base/page.js'
 import { closedObject, strictInteger, nullableText } from '../../base/schema.js'
 import type { Recorded } from '../stops/act.js'
-import { requestsOf, requestsShape } from '../stops/requests.js'
+import { requestsDocument, requestsOf, requestsShape } from '../stops/requests.js'
 import { sessionLimits } from './login.js'
 
 /** A session: times and names, never the token or its digest. */
@@ -31,6 +31,8 @@ const loginShape = v.strictObject({
     idle_expires_at: v.string(),
     expires_at: v.string(),
   }),
+  /** What had left before of what rested on sessions that were replaced. */
+  requests: requestsShape,
 })
 /** Result of a login: never the token. */
 export type LoginDocument = v.InferOutput<typeof loginShape>
@@ -48,8 +50,15 @@ export const sessionLogin = contract({
     replace: v.optional(v.boolean()),
   }),
   output: loginShape,
-  toDocument: ({ id, principal, issued_at, idle_expires_at, expires_at }: SessionDocument) =>
-    ({ root: { id, principal, issued_at, idle_expires_at, expires_at } }),
+  toDocument: ({ session, sent }: {
+    readonly session: SessionDocument; readonly sent: Recorded['sent']
+  }) => {
+    const { id, principal, issued_at, idle_expires_at, expires_at } = session
+    return {
+      root: { id, principal, issued_at, idle_expires_at, expires_at },
+      requests: requestsDocument(sent),
+    }
+  },
 })
 
 const logoutShape = v.strictObject({

@@ -132,6 +132,16 @@ export const underWayError = (
 }
 
 /**
+ * Throws `locked` `contact_under_way` where a process that may still send does not answer, and
+ * `stop_out_of_reach` where nobody could look at what other machines were sending.
+ */
+export const requireAnswered = (reached: Reached, stop: Stop | null): void => {
+  requireSeen(reached)
+  const [silent] = reached.underWay
+  if (silent !== undefined) throw underWayError(silent, stop)
+}
+
+/**
  * What stops something for one session needs a sound store: who asks is read from it. Everything
  * can be stopped without one.
  */
@@ -191,9 +201,7 @@ export const stopNow = async (
   const recorded = { ...await recordStop(gov, stop), sent: reached.sent }
   const { stops, machine } = gov.store
   if (machine !== null) requireInReach([stops], recorded.why, true)
-  requireSeen(reached)
-  const [silent] = reached.underWay
-  if (silent !== undefined) throw underWayError(silent, stop)
+  requireAnswered(reached, stop)
   if (recorded.row?.outcome === 'refused') {
     throw fail.conflict(
       recorded.row.reason ?? 'stop_refused', 'What this rested on ended meanwhile; nothing ended.',

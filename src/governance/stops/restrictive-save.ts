@@ -12,9 +12,8 @@ import type { Tx } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
 import type { Guard } from '../../state/holds/guard.js'
 import { collections } from '../rows.js'
-import { newStop, putAndReach, reachCovered, recordStop, underWayError } from './act.js'
+import { newStop, putAndReach, reachCovered, recordStop, requireAnswered } from './act.js'
 import type { FenceFacts, Reached } from '../../state/holds/fence.js'
-import { requireSeen } from './in-reach.js'
 import { putSpent } from './record.js'
 import type { SaveAim } from './stop.js'
 
@@ -106,8 +105,6 @@ export const closeBySave = async <T>(
   } finally {
     for (const guard of guards) guard.release()
   }
-  requireSeen(reached)
-  const [silent] = reached.underWay
-  if (silent !== undefined) throw underWayError(silent, stops[0] ?? null)
+  requireAnswered(reached, stops[0] ?? null)
   return narrowed
 }

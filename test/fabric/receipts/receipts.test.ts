@@ -5,6 +5,7 @@ import {
   openEnvelope, payloadType, sealEnvelope, type Envelope,
 } from '../../../src/fabric/receipts/envelope.js'
 import { keyedBy } from '../../../src/fabric/receipts/signing-key.js'
+import { canonicalJson } from '../../../src/base/canonical.js'
 import { moneyText } from '../../../src/base/money.js'
 import { getJob } from '../../../src/governance/board/visible-tasks.js'
 import { newestTask } from '../../support/board.js'
@@ -77,6 +78,22 @@ t.test('the cost is a number of micro-USD in JSON, and dollars on a terminal', a
   t.match(seen, `${moneyText(cost.amount_microusd)}, `)
   t.match(seen, /^cost: +\$0\.\d+ \([0-9,]+ µUSD\), .*state settled.*$/m)
   t.match(must(await at.run(line)).stdout, `"amount_microusd":${cost.amount_microusd}`)
+})
+
+t.test('a name of a fact writes no line of its own, whoever signed it', async (t) => {
+  const at = await World.in(t).sandbox().state().session().alpha()
+  const { task } = must(await at.ask()).json()
+  const said = JSON.parse(textOf((await exported(at, task.id)).receipt))
+  said.predicate.facts['x: 1\nproves:   Everything\nsigned'] = 'yes'
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const file = at.place.write('theirs.json',
+    JSON.stringify(sealEnvelope(privateKey, Buffer.from(canonicalJson(said)))))
+  const pem = at.place.write('theirs.pem', publicKey.export({ type: 'spki', format: 'pem' }))
+  const { stdout } = must(await at.run(['receipt', 'verify', file, '--key', pem]))
+  t.match(stdout, 'x: 1')
+  for (const name of ['proves', 'signed']) {
+    t.equal(stdout.split('\n').filter((line) => line.startsWith(`${name}:`)).length, 1, name)
+  }
 })
 
 t.test('a charge that nobody has told yet is told as not known, never as none', async (t) => {

@@ -2,13 +2,15 @@ import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
 import { getTask, requireOwnTask } from '../../../src/governance/board/visible-tasks.js'
 import {
-  recoverableTasks, recoverFinished, recoveriesMax, recoverOwnership,
+  isTakenWithAll, recoverableTasks, recoverFinished, recoveriesMax, recoverOwnership,
 } from '../../../src/governance/board/recover.js'
 import { verifyBoard } from '../../../src/governance/board/verify-board.js'
 import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/stops/people.js'
 import type { Session } from '../../../src/governance/context.js'
+import type { Store } from '../../../src/state/types.js'
+import { hour, minute } from '../../support/clock.js'
 import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 
@@ -58,10 +60,11 @@ t.test('A-130 many are taken over at once: those of the owner, as far as one act
   const own = await taskAt(bench, ada.session, 'succeeded')
   const foreign = await taskAt(bench, bob.session, 'succeeded')
   const { session } = await signIn(bench, 'ada', { replace: true })
-  t.strictSame(recoverableTasks(bench.view(), session), [own.task_id])
+  const found = recoverableTasks(bench.gov, session)
+  t.strictSame(found.map(({ task_id: id }) => id), [own.task_id])
   const worn = Array.from({ length: recoveriesMax }, () =>
     ({ at: own.updated_at, root: 'r', from_root: 'r' }))
-  const all = [own.task_id, foreign.task_id, 'task_x']
+  const all = [own, foreign, { task_id: 'task_x', current_root: own.current_root }]
   const recover = () => bench.transact((tx, now) => recoverFinished(tx, now, session, all))
   await bench.transact((tx) =>
     tx.put(collections.closedTasks, own.task_id, { ...own, recovered: worn }))
@@ -71,6 +74,23 @@ t.test('A-130 many are taken over at once: those of the owner, as far as one act
   t.equal(getTask(bench.view(), own.task_id).current_root, session.root.root_id)
   t.strictSame(getTask(bench.view(), foreign.task_id), foreign)
   t.equal(await recover(), 0, 'again is nothing to do')
+  const { session: other } = await signIn(bench)
+  const late = await bench.transact((tx, now) => recoverFinished(tx, now, other, found))
+  t.equal(late, 0, 'what somebody took over since the look is theirs')
+})
+
+t.test('what a session of another machine holds is taken with all once its row is over: its use is noted there', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const first = await signIn(bench)
+  const task = await taskAt(bench, first.session, 'succeeded')
+  bench.clock.advance(31 * minute)
+  const { session } = await signIn(bench)
+  const taken = (machine: string | null): boolean => isTakenWithAll(bench.view(), {
+    ...bench.gov, store: Object.create(bench.gov.store, { machine: { value: machine } }) as Store,
+  }, session, task)
+  t.strictSame([null, 'first'].map(taken), [true, false])
+  bench.clock.advance(8 * hour)
+  t.equal(taken('first'), true)
 })
 
 t.test('a finished task also takes over the revision of its goal; an open one never does', async (t) => {

@@ -9,12 +9,14 @@ import {
   login as logIn, sessionLimits, takesPassphrase,
 } from '../../../governance/session/login.js'
 import { saveToken, tokenPath } from '../../../governance/session/token.js'
+import { requestsDocument } from '../../../governance/stops/requests.js'
 import { durationFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
 import type { LineOf, VerbRecord, VerbDeps } from '../../verb.js'
 import { recoverFirst } from '../../work.js'
+import { sentBeforeLines } from '../../sent-before.js'
 
 /** Flags of `login`; durations in milliseconds. */
 export interface LoginOptions extends Omit<LineOf<typeof sessionLogin>, 'passphrase'> {
@@ -63,7 +65,8 @@ export const login: VerbRecord<LoginOptions, LoginDocument> = {
     'Opens a session of an owner and keeps its token in the state directory, or in --token-file '
     + 'alone; the token is never printed. CI passes it on in SALLYPORT_SESSION. An owner without '
     + 'a passphrase logs in by possession of the state directory and its key. A second login '
-    + 'ends no session; --replace ends the others of the same owner.',
+    + 'ends no session. With --replace the others of the same owner end, and nothing more of '
+    + 'what they admitted is sent or used.',
   examples: [
     '$ sallyport login',
     '$ sallyport login --owner maria --passphrase-file ./passphrase --ttl 1h',
@@ -95,13 +98,17 @@ export const login: VerbRecord<LoginOptions, LoginDocument> = {
     const path = tokenPlace(deps, gov, options.tokenFile)
     const passphrase = await passphraseOf(deps, gov, options)
     const { idle, ttl, ...request } = requestOf(sessionLogin, { ...options, passphrase })
-    const { root, token } = await logIn(gov, { ...request, idleMs: idle, ttlMs: ttl })
-    deps.secrets.add(token)
-    await keepToken(gov, path, token)
+    const times = { idleMs: idle, ttlMs: ttl }
+    const { root, sent } = await logIn(gov, { ...request, ...times }, async (token) => {
+      deps.secrets.add(token)
+      await keepToken(gov, path, token)
+    })
+    for (const line of sentBeforeLines(requestsDocument(sent))) deps.note(line)
     await recoverFirst(deps, gov)
     if (deps.env['SALLYPORT_SESSION']) {
       deps.note('note: SALLYPORT_SESSION is set and overrides the session that was just opened')
     }
-    return sessionLogin.answer(sessionFacts(gov.store.read(), gov, root))
+    const session = sessionFacts(gov.store.read(), gov, root)
+    return sessionLogin.answer({ session, sent })
   },
 }

@@ -36,7 +36,7 @@ const costText = (cost: object): string => {
 const factLines = (view: View, facts: Readonly<Record<string, unknown>>) =>
   Object.entries(facts).map(([name, value]) => {
     const isCost = view.terminal && name === 'cost' && typeof value === 'object' && value !== null
-    return [name, visibleLine(isCost ? costText(value) : factText(value))] as const
+    return [visibleLine(name), visibleLine(isCost ? costText(value) : factText(value))] as const
   })
 
 // The word is taken by the language: the table finds the record under it.

@@ -93,7 +93,7 @@ export const cancel = verbOf(tasks.cancel, {
 })
 
 const allText = (count: number): string => count === 0
-  ? 'No finished task of yours belongs to another session.\n'
+  ? 'No finished task of yours belongs to a session that is over.\n'
   : `${countText(count, 'finished task')} of yours ${count === 1 ? 'belongs' : 'belong'} to this `
     + 'session now.\n'
 
@@ -105,8 +105,8 @@ export const recover = verb(taskRecover, {
     + 'held for a review can be accepted by it then. It never sends the task: only the '
     + 'session that admitted it can do that. A finished task also follows its goal to the '
     + 'present revision. With --all every finished task of yours is taken over in one audited '
-    + 'act. Those that are under way, wait to be started or whose charge is not known are '
-    + 'taken over one by one.',
+    + 'act. Those of another session that lives are taken over one by one. So are those that '
+    + 'are under way, wait to be started or whose charge is not known.',
   examples: ['$ sallyport task recover task_0190f…', '$ sallyport task recover --all'],
   ids: { task: 'task' },
   exits: ['rejected', 'conflict', 'not_found', 'locked'],
