@@ -67,6 +67,8 @@ t.test('a token file holds the token alone, and SALLYPORT_SESSION carries it', a
   t.equal((await at.json(['session', 'show'], { env })).root.principal, 'ada')
   const other = await at.run(['login'], { env })
   t.match(other.stderr, /SALLYPORT_SESSION is set/)
+  const empty = await at.json(['session', 'show'], { env: { SALLYPORT_SESSION: '' } })
+  t.equal(empty.root.principal, 'ada', 'an empty one is none: the login of the terminal counts')
   t.hasStrict(failure(await at.run(['login', '--token-file', '-', '--json'])), {
     status: 2, code: 'token_to_stdout',
   })

@@ -119,6 +119,11 @@ const decisive = [
   'task review',
 ]
 
+/** What `--after` names where a list goes on behind a row. */
+const rowNames = [
+  'goal', 'digest', 'observation', 'task', 'row', 'operation', 'session', 'job', 'closure',
+].map((name) => `<${name}>`)
+
 t.test('every argument and flag that takes an id is declared, and which verbs decide is a list', async (t) => {
   const verbs = await allRecords()
   const camel = (name: string): string =>
@@ -131,6 +136,8 @@ t.test('every argument and flag that takes an id is declared, and which verbs de
       ...taken.filter(({ text }) => text.startsWith('id of ')).map(({ name }) => camel(name)),
       ...flags.filter(({ long }) => ['--goal', '--connection', '--device'].includes(long))
         .filter(({ value }) => value !== null).map(({ long }) => camel(long)),
+      ...flags.filter(({ long, value }) => long === '--after' && rowNames.includes(value ?? ''))
+        .map(({ long }) => camel(long)),
     ]
     t.strictSame(due.filter((name) => !named.includes(name)), [], `${meta.name} declares them`)
   }

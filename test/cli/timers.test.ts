@@ -103,13 +103,14 @@ t.test('no secret is in a unit or a line, and nothing is installed without a yes
 
 t.test('what is to stay is a unit that starts anew, but for statuses after which a person acts', async (t) => {
   const { host, run, world } = await here(t, true)
-  const device = join(world.place.dir, '100 % device')
+  const device = join(world.place.dir, '100 % $device')
   const made = await run('install --yes --serve --public desk.example:8443 --edge --json', {
     env: { ...host.options.env, SALLYPORT_EDGE_DIR: device },
   })
   t.equal(made.status, 0, made.stderr)
   t.match(made.stderr, 'This device is not paired')
-  const folder = `"/usr/bin/env" "SALLYPORT_EDGE_DIR=${device.replace('%', '%%')}" `
+  const doubled = device.replace(/[%$]/g, (mark) => mark + mark)
+  const folder = `"/usr/bin/env" "SALLYPORT_EDGE_DIR=${doubled}" `
   for (const [name, before, words] of [
     ['serve', '', '"serve" "--public" "desk.example:8443"'], ['edge', folder, '"edge" "daemon"'],
   ] as const) {

@@ -1,5 +1,6 @@
 /** Time by what a model named, as a report tells it. */
 import t from 'tap'
+import { daysMax } from '../../src/observations/by-day.js'
 import { buildReport } from '../../src/observations/report.js'
 import { reportPage } from '../../src/observations/html/page.js'
 import { namedIn, secondsByPlace, secondsOf } from '../../src/observations/sums.js'
@@ -94,6 +95,22 @@ t.test('a picture counts in the period in which it was captured, on its day, and
     until: '2026-11-22T00:00:00.000Z', madeAt: '2026-11-22T00:00:00.000Z' })
   t.strictSame(both.model_text.time.days.map(({ day, seconds }) => [day, seconds]),
     [['2026-11-19', 600], ['2026-11-20', 120]])
+})
+
+t.test('a period of more days than are told one by one tells its newest, and counts time of all', async (t) => {
+  const since = Date.UTC(2025, 0)
+  const isoOf = (day: number) => new Date(since + day * 86_400_000).toISOString()
+  const days = Array.from({ length: daysMax + 2 }, (_, day) => ({
+    ...seen(0, { activity: 'coding', applications: [], project: null }),
+    capturedAt: isoOf(day), lastSeenAt: isoOf(day),
+  }))
+  const until = isoOf(days.length)
+  const { model_text: { time } } =
+    buildReport({ ...inputOf(days), since: isoOf(0), until, madeAt: until })
+  t.equal(time.days.length, daysMax)
+  t.strictSame([time.days.at(0)?.day, time.days.at(-1)?.day],
+    [isoOf(2).slice(0, 10), isoOf(days.length - 1).slice(0, 10)])
+  t.equal(time.observation_count, days.length)
 })
 
 t.test('a picture is ended by the next one of its own place, and by no other', (t) => {

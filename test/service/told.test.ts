@@ -1,4 +1,6 @@
 /** What the service says to type names its state, to operators and to nobody else. */
+import { newId } from '../../src/base/ids.js'
+import { pairOver } from '../support/service/devices.js'
 import { askPage, codeIn } from '../support/service/paging.js'
 import { serving } from '../support/service/serving.js'
 import { t } from '../support/tests-in-slices.js'
@@ -30,7 +32,11 @@ t.test('a refusal, a document and a page name the state that is served', async (
 t.test('a device is not told where the state of its service lies', async (t) => {
   const world = await World.in(t).state().session()
   const at = await serving(t, world, { carried: () => carried })
-  const got = await at.ask('GET', '/api/edge/artifacts/art_none', { token: 'x' })
-  t.ok(got.status >= 400, String(got.status))
-  t.notMatch(got.bytes.toString(), '/some where')
+  const stranger = await at.ask('GET', '/api/edge/artifacts/art_none', { token: 'x' })
+  t.equal(stranger.status, 401)
+  t.notMatch(stranger.bytes.toString(), '/some where')
+  const { credential } = await pairOver(world, at)
+  const path = `/api/edge/artifacts/${newId('edge_art')}`
+  const none = await at.ask('GET', path, { token: credential })
+  t.strictSame([none.status, none.json().error.hint], [404, 'Run `sallyport edge artifacts`.'])
 })

@@ -1,4 +1,5 @@
 /** `shots report --conclude`: one text for one set of inputs, bought once, shown ever after. */
+import { existsSync } from 'node:fs'
 import { verifyDigests } from '../../src/shots/digest/verify-digests.js'
 import { verifyConclusions } from '../../src/shots/report/verify-reports.js'
 import { concludeReport } from '../../src/shots/report/conclude.js'
@@ -190,6 +191,25 @@ t.test('a conclusion that was asked for after it was looked for is not paid for 
     conclusion: { bought: false },
     report: { model_text: { conclusion: { text: 'A better one.', current: true } } },
   }, 'it is not written over')
+})
+
+t.test('whoever interrupts a conclusion ends the report: nothing is sent, and no page is written', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(4, 1) })
+  const page = world.place.path('report.html')
+  const line = ['shots', 'report', '--since', moment(20), '--conclude', '--html', page]
+  const stop = new AbortController()
+  const ran = await world.run([...line, '--json'], {
+    stop: stop.signal, at: (step) => { if (step === 'conclude.reserved') stop.abort() },
+  })
+  t.ok(stop.signal.aborted)
+  t.strictSame([ran.status, ran.stdout, existsSync(page)], [130, '', false])
+  t.equal(world.asked().length, 0)
+  world.say('It was a good day.')
+  must(await world.run(line))
+  t.ok(existsSync(page), 'the same line goes on')
+  checkLedger(t, world)
 })
 
 t.test('a conclusion that cannot be written is lost and told as that, and its charge is settled', async (t) => {

@@ -4,6 +4,8 @@ import { safeParse } from 'valibot'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
+import { noteNextPage } from '../../src/cli/commands/shots/next-page-note.js'
+import type { VerbDeps } from '../../src/cli/verb.js'
 import { decodeReasons, explainReasons } from '../../src/shots/explain-reasons.js'
 import { imageReasons } from '../../src/images/types.js'
 import { runningCollection } from '../../src/shots/analysis/analysis-rows.js'
@@ -126,6 +128,14 @@ t.test('counting beyond what is shown stops', (t) => {
   const many = Array.from({ length: 1_003 }, (_, at) => at)
   t.strictSame(pageOf(many, 2), { rows: [0, 1], total: 1_002, counted: false })
   t.strictSame(pageOf([], 2), { rows: [], total: 0, counted: true })
+  const said: string[] = []
+  const deps = { note: (text: string) => said.push(text) } as unknown as VerbDeps
+  noteNextPage(deps, pageOf(many, 2), String)
+  noteNextPage(deps, pageOf(many.slice(0, 1_002), 2), String)
+  t.strictSame(said, [
+    '2 shown of more than 1002, the newest; more with --after 1',
+    '2 shown of 1002, the newest; more with --after 1',
+  ], 'what was not counted to its end is not told as counted')
   t.end()
 })
 

@@ -141,6 +141,22 @@ t.test('S-075 S-076 a run never turns round and never grows to the refresh time,
   )
 })
 
+t.test('S-075 the span of a run grows to where its picture was seen last, and no clock shortens it', async (t) => {
+  const first = standing()
+  const name = first.paths[0]?.name
+  if (name === undefined) throw new Error('it has a path')
+  const seenAt = (row: Observation, ms: number): Observation => {
+    const decision = decide(taken({ name, sha256: row.sha256, capturedAt: after(ms) }), loaded({
+      twins: [row], representative: { row, fingerprint: print(10, 20) },
+    }))
+    if (decision.kind !== 'duplicate') throw new Error(decision.kind)
+    return decision.changed ?? row
+  }
+  const later = seenAt(first, 120_000)
+  t.hasStrict(later.screenshot_visual_run, { first_seen: after(0), last_seen: after(120_000) })
+  for (const ms of [120_000, 60_000, -60_000]) t.equal(seenAt(later, ms), later, `${ms}`)
+})
+
 t.test('S-002 S-069 which twins count: this folder unless archived, of another what was analysed', async (t) => {
   const sha256 = sha256Hex('new')
   const other = '/elsewhere'

@@ -1,8 +1,8 @@
 /** What a receipt makes a pass end with: the code, the exit and what was done before it. */
 import t from 'tap'
 import type { SallyportError } from '../../src/base/errors.js'
-import { analysisFailure } from '../../src/shots/analysis/analysis-contract.js'
-import { digestFailure } from '../../src/shots/digest/digest-contract.js'
+import { analysisFailure, analysisWork } from '../../src/shots/analysis/analysis-contract.js'
+import { digestFailure, digestWork } from '../../src/shots/digest/digest-contract.js'
 import { scanFailure } from '../../src/shots/receipts/scan.js'
 
 type Analysed = Parameters<typeof analysisFailure>[0]
@@ -54,6 +54,21 @@ t.test('a digest that could not be kept says whether it waits or was asked for',
     ['remote', 'digest_degraded', 'call_failed'])
   t.strictSame(told(digested({ reason: 'lock_held', written: 1 })),
     ['partial', 'digest_degraded', 'lock_held'])
+})
+
+t.test('what was sent counts as sent, also where its end was not recorded and nothing of it is known', (t) => {
+  const nothing = { cost_microusd: null, due: null, held_microusd: null, reason: null }
+  for (const [change, sent] of [
+    [{}, 0], [{ reason: 'call_failed' }, 0], [{ cost_microusd: 0 }, 1], [{ due: 'settle' }, 1],
+    [{ reason: 'outcome_not_recorded' }, 1],
+  ] as const) {
+    const calls = [{ ...nothing, ...change }]
+    t.strictSame([
+      analysisWork({ ...pass, items: calls } as unknown as Analysed).sent,
+      digestWork({ ...tick, windows: calls } as unknown as Digested).sent,
+    ], [sent, sent], JSON.stringify(change))
+  }
+  t.end()
 })
 
 t.test('S-171 a scan that was stopped is cancelled, one that could not write waits', async (t) => {

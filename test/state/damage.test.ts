@@ -280,8 +280,19 @@ t.test('a changed profile does not match its seal', async (t) => {
 t.test('a log that names another store or another base is no generation of this one', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
-  forgeLogHeader(newestLog(store.dir), { store_id: '00000000-0000-4000-8000-000000000001' })
-  t.hasStrict(errorOf(() => again(t, store)), { kind: 'damaged', code: 'no_valid_generation' })
+  const log = newestLog(store.dir)
+  const sound = readFileSync(log)
+  for (const other of [
+    { store_id: '00000000-0000-4000-8000-000000000001' }, { base_sequence: 7 },
+    { base_chain: 'f'.repeat(64) },
+  ]) {
+    forgeLogHeader(log, other)
+    t.hasStrict(errorOf(() => again(t, store)), {
+      kind: 'damaged', code: 'no_valid_generation',
+    }, JSON.stringify(other))
+    writeFileSync(log, sound)
+  }
+  t.strictSame(numbers(again(t, store)), { a: 1 })
 })
 
 t.test('a long-lived reader notices a log that was cut behind its back', async (t) => {

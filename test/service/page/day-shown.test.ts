@@ -8,14 +8,15 @@ const episode = (start: string, end: string): DayEpisode => ({
   seconds: 0, activity: null, application: null, project: null,
 })
 
-const hoursOf = (zone: string, day: string, start: string, end: string): readonly number[] => {
-  const told: ToldDay = {
-    day, today: day, time_zone: zone, pictures: 1, analysed: 0, seconds: 0, hours: [],
-    time: { activity: [], application: [], project: [] }, models: [], devices: [],
-    episodes: [episode(start, end)], spent_microusd: 0, held_microusd: 0,
-  }
-  return dayOf(told).episodes.flatMap(({ firstHour, lastHour }) => [firstHour, lastHour])
-}
+const toldOf = (zone: string, day: string): ToldDay => ({
+  day, today: day, time_zone: zone, pictures: 1, analysed: 0, seconds: 0, hours: [],
+  time: { activity: [], application: [], project: [] }, models: [], devices: [],
+  episodes: [], spent_microusd: 0, held_microusd: 0,
+})
+
+const hoursOf = (zone: string, day: string, start: string, end: string): readonly number[] =>
+  dayOf({ ...toldOf(zone, day), episodes: [episode(start, end)] })
+    .episodes.flatMap(({ firstHour, lastHour }) => [firstHour, lastHour])
 
 t.test('an episode over a midnight of the zone reaches into the hours of the shown day alone', (t) => {
   const kept = [
@@ -36,5 +37,16 @@ t.test('an episode over a midnight of the zone reaches into the hours of the sho
   for (const [zone, day, start, end, first, last] of kept) {
     t.strictSame(hoursOf(zone, day, start, end), [first, last], `${zone} on ${day}`)
   }
+  t.end()
+})
+
+t.test('what a day cost is told to the last micro-dollar, and with cents at least', (t) => {
+  const told = toldOf('UTC', '2026-11-20')
+  const spent = (microusd: number) => dayOf({ ...told, spent_microusd: microusd }).spent
+  t.strictSame([0, 1, 250_000, 1_234_567, 12_000_010, 123_456_700].map(spent), [
+    '$0.00', '$0.000001', '$0.25', '$1.234567', '$12.00001', '$123.4567',
+  ])
+  t.equal(dayOf({ ...told, spent_microusd: 1_500, held_microusd: 100_001 }).spent,
+    '$0.0015, and $0.100001 held')
   t.end()
 })

@@ -1,10 +1,13 @@
 /** A capture is sent where pairing, upload and consent let it, and nowhere else. */
 import { edgeCollections } from '../../../src/edge/edge-rows.js'
+import { nowIso } from '../../../src/governance/context.js'
 import { analyzeBatch } from '../../../src/shots/analysis/batch.js'
 import { endImage, prepareImage } from '../../../src/shots/analysis/one.js'
 import { readyNow } from '../../../src/shots/analysis/privacy.js'
 import { makeExaminer } from '../../../src/shots/scan/examiner.js'
-import { shotCollections as c } from '../../../src/shots/observations/observation-rows.js'
+import { shotCollections as c, type CaptureOf }
+  from '../../../src/shots/observations/observation-rows.js'
+import { putObservation } from '../../../src/shots/observations/observation-store.js'
 import { receiptCollections } from '../../../src/shots/receipts/receipt-rows.js'
 import { cameraOf, captured, takeIn, withheldIn, type Camera } from '../../support/edge/captured.js'
 import {
@@ -13,6 +16,7 @@ import {
 import { must } from '../../support/must.js'
 import { after } from '../../support/observations.js'
 import { image } from '../../support/png.js'
+import { desk, settled } from '../../support/settling.js'
 import { analyze, healthy, rowOf, sent, set } from '../../support/shots.js'
 import { t } from '../../support/tests-in-slices.js'
 import type { AnalysisWorld } from '../../world/world.js'
@@ -36,6 +40,33 @@ t.test('S-042 S-043 a capture of a named device is sent once, as it was uploaded
   t.match(must(await world.run(['shots', 'show', row?.observation_id ?? ''])).stdout,
     /gateway\/acme\/screenshot-1/)
   await healthy(t, world)
+})
+
+/** A capture whose pairing or upload allows no egress. */
+const staying = ({ may_leave: _, ...capture }: CaptureOf): CaptureOf => capture
+
+t.test('captures of a device settle as images of a folder do, and none is held for one that may not leave', async (t) => {
+  const world = await settled(t)
+  const [camera, other] = [await cameraOf(world, bothEgress), await cameraOf(world, bothEgress)]
+  await nameDevices(world, camera.id, other.id)
+  for (const one of [camera, other]) {
+    for (let i = 0; i < 4; i += 1) {
+      await one.store(desk(i === 0 ? null : i), 10_000 * i, { policy: bothEgress })
+    }
+  }
+  await takeIn(world)
+  const framesOf = ({ id }: Camera) => captured(world).filter(({ edge }) => edge?.device_id === id)
+  const [last] = framesOf(other).slice(-1)
+  if (last?.edge === undefined) throw new Error('it is taken in')
+  const stays = { ...last, edge: staying(last.edge) }
+  const { gov } = world.ctx('write')
+  await gov.store.transact('test', (tx) => putObservation(tx, nowIso(gov), stays))
+  gov.store.close()
+  await analyze(world)
+  const endsOf = (one: Camera) =>
+    framesOf(one).map(({ analysis_status: status, analyzer }) => analyzer.reason ?? status)
+  t.strictSame(endsOf(camera), ['succeeded', 'succeeded', 'unsettled', 'succeeded'])
+  t.strictSame(endsOf(other), ['succeeded', 'succeeded', 'succeeded', 'from_device'])
 })
 
 /** What keeps a capture here, though nothing else does. */

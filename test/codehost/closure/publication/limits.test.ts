@@ -55,6 +55,10 @@ t.test('C-202 C-221 C-222 C-223 C-224 C-225 C-226 C-227 C-228 each limit holds a
     const limit = name as keyof typeof limits
     t.equal(await tried({ ...limits, ...last, [limit]: value - 1 }), reasons[limit], limit)
   }
+  // A reply has a limit of its own by what is read, whatever that of all others is.
+  for (const limit of [
+    'replyBytesMax', 'treeReplyBytesMax', 'blobReplyBytesMax', 'pageReplyBytesMax',
+  ]) t.equal(await tried({ ...limits, ...last, [limit]: 10 }), 'readback_too_large', limit)
   t.equal(await tried({ ...limits, journalBytesMax: 1_000 }), 'journals_exceeded')
   t.strictSame([...at.bytes()], [...before], 'nothing was closed')
   t.equal(await tried({ ...limits, journalBytesMax: 6_000 }), 'closed', 'each at its value')

@@ -64,6 +64,18 @@ t.test('more files than 200 are left out of a patch, and it says so; after one t
   t.match(shown, '200 files of it read by GET; 3 files')
 })
 
+t.test('what a patch of eight mebibytes has no room for is left out, and what still fits behind it is not', async (t) => {
+  const at = await working(t)
+  must(await at.consentToPublish())
+  const large = Object.fromEntries(Array.from({ length: 5 }, (_, n) =>
+    [`${n}.txt`, `${String(n).repeat(1_900_000)}\n`]))
+  const job = must(await at.publish(at.folder({ ...large, 'small.txt': 'small\n' }))).json().id
+  const { publication: { diff } } = await at.json(['codehost', 'preview', job, '--diff'])
+  t.hasStrict(diff, { gets: 0, left_out: 1 })
+  t.ok(Buffer.byteLength(diff.patch) <= 8 * 1024 * 1024)
+  t.match(diff.patch, '\n+small\n')
+})
+
 t.test('what --diff prints into a pipe is taken by git, byte for byte', async (t) => {
   const at = await working(t)
   must(await at.consentToPublish())
