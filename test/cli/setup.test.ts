@@ -290,8 +290,8 @@ t.test('a no to what a form would save leaves that step, and the others go on', 
 const terminal = { stdin: true, stdout: true, stderr: true }
 
 t.test('where all images are blocked `setup` says so, and names what sends them and no pass that would not', async (t) => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  await world.prove('screenshot')
+  const world = await World.in(t).sandbox().state().session()
+    .gateway({ ...forImages, slots: ['screenshot'] }).images(allowed).proof('screenshot')
   const steps = async () => {
     const ran = await world.run(['setup', '--json'], { terminal, answers: Array(9).fill(false) })
     t.equal(ran.status, 0, ran.stderr)

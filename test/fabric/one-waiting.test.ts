@@ -17,7 +17,9 @@ import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { newestTask } from '../support/board.js'
 import { hour, movedClock } from '../support/clock.js'
 import { connectionOf, type Working } from '../support/codehost/working.js'
+import { cameraOf, takeIn } from '../support/edge/captured.js'
 import { must } from '../support/must.js'
+import { observationOf } from '../support/observations.js'
 import { image } from '../support/png.js'
 import { processWorld, serving } from '../support/service/serving.js'
 import { taskAt } from '../support/tasks.js'
@@ -213,6 +215,30 @@ t.test('`status` counts blocked images, and says why, as `shots status` does: by
   mkdirSync(other)
   must(await world.run(['shots', 'config', 'set', '--folder', other, '--json']))
   t.strictSame(await both(), { status: [null, 0], shots: [null, 0], waiting: 0 })
+})
+
+t.test('images that stay here by choice are no blocked ones of `status`: what somebody chose is no fault', async (t) => {
+  const world = await World.in(t).state().session().images()
+  must(await world.run(['shots', 'config', 'set', '--analysis', 'on', '--json']))
+  const told = async (): Promise<unknown> => {
+    const { shots } = await world.json(['status'])
+    const { analysis } = (await world.json(['shots', 'status'])).screenshot_folder
+    return [shots.status, shots.reason_code, shots.reason ?? null, analysis.blocked_next]
+  }
+  const blocked = (name: string, reason: string) => {
+    const row = observationOf(world.folder, name)
+    return { ...row, analyzer: { ...row.analyzer, reason } }
+  }
+  await world.put(blocked('held.png', 'unsettled'), blocked('held-too.png', 'unsettled'))
+  const camera = await cameraOf(world)
+  await camera.store(image(2))
+  await takeIn(world)
+  t.strictSame(await told(), ['configured', null, null, null])
+  await world.put(blocked('cut.png', 'image_truncated'))
+  const [status, reason, text, next] = await told() as string[]
+  t.strictSame([status, reason], ['blocked', 'image_truncated'])
+  t.match(text, /^1 image is blocked/)
+  t.match(next, '--reason manual_operator_request', 'what helps those that wait')
 })
 
 t.test('what a revoke ended waits with the line that consents anew once its route is open again', async (t) => {

@@ -10,6 +10,7 @@ const digests: Readonly<Record<number, string>> = {
   1: 'cb5dc47b780502152f8c64494ee4d21c5472a2a9c8af32413fa65442fcd28b01',
   2: '5fa64f22534ea869e311851f60f0b04f9ae41d311796590489ebe7f9849a189f',
   3: 'fc485ad996450e6e7c926a2cd7e2192626684d6cf48cef99d2fd43b631625c38',
+  4: '6b322cb1505ef0d8d67b928a1ecd95c4b7bfe5bf58ddc01efcf86195f96a5c53',
 }
 
 t.test('a shape of a row that changes raises what this program says that it writes', async (t) => {

@@ -80,6 +80,11 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
       (await report()).json().report.model_text.conclusion, { current: false, outdated: true }
     )
     const id = rows[0]?.observation_id ?? ''
+    await world.change(id, { analysis_status: 'failed' })
+    t.hasStrict((await report()).json().report.model_text.conclusion,
+      { text: 'It was a good day.', current: false }, 'a call that failed loses nothing')
+    const later = (await report('--since', moment(4, 2))).json().report.model_text
+    t.equal(later.conclusion, null, 'it rests on one from before that period')
     await world.change(id, { classification: 'source_missing' })
     t.equal((await report()).json().report.model_text.conclusion, null)
   })

@@ -127,6 +127,24 @@ t.test('like images of a picture from before the hours asked for are told in the
   t.match((await world.run([...line, '--from', '15:00'])).stdout, 'No screenshot of it')
 })
 
+t.test('like images are told of a picture that a longer setting than that of now let stand for them, as a report tells them', async (t) => {
+  const world = await stage(t)
+  await world.put(observationOf(world.folder, 'r.png', {
+    captured_at: at('10:00'),
+    screenshot_visual_run: {
+      representative_path: 'r.png', first_seen: at('10:00'), last_seen: at('14:20'),
+      suppressed_count: 15, latest_suppressed_path: 'z.png', reason_counts: { same_picture: 15 },
+      quarter_counts: { [at('14:00')]: 15 },
+    },
+  }))
+  const { hours } = await world.json(
+    ['shots', 'day', day, '--time-zone', 'UTC', '--from', '14:00'])
+  t.equal(hours[14], 15)
+  const { report } = await world.json(['shots', 'report', '--since', at('14:00'),
+    '--until', at('15:00')])
+  t.equal(report.course.image_count, 15)
+})
+
 t.test('a text has at most 60 lines of 80 columns, and tells what it leaves out', async (t) => {
   const world = await stage(t)
   const hostile = `\u001b[31m${'wide '.repeat(30)}`

@@ -2,6 +2,7 @@
 import { unlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.js'
+import { moneyText } from '../../src/base/money.js'
 import { nowIso } from '../../src/governance/context.js'
 import { collections } from '../../src/governance/rows.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
@@ -81,6 +82,23 @@ t.test('S-070 S-149 two windows in turns are two requests, and each image has it
   t.hasStrict((await analyze(world)).json(), { analyzed: 2, reused: 2 })
   t.equal(sent(world), 2, 'another pass knows them, too')
   await healthy(t, world)
+})
+
+t.test('S-179 a bulk tells what analyses cost before by those that were paid for, since it sends repeats, too', async (t) => {
+  const world = await stage(t)
+  await flips(world, 0, 6)
+  const { cost_microusd: cost, reused } = (await analyze(world)).json()
+  t.equal(reused, 4)
+  for (const { paths: [path] } of world.rows()) {
+    await change(world, path?.name.text ?? '', (row) => ({
+      ...row, payload: row.payload && { ...row.payload, prompt_version: 'svc.older.v0' },
+    }))
+  }
+  const ran = await world.run([
+    'shots', 'reanalyze', '--needs', '--reason', 'prompt_version_changed', '--json',
+  ])
+  t.match(ran.stderr, '6 found, 6 would be sent')
+  t.match(ran.stderr, `their analyses cost ${moneyText(Math.round(cost / 2))} on average before`)
 })
 
 /** Whatever makes the earlier call none that a repeat could take. */

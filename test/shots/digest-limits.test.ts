@@ -13,6 +13,12 @@ import { World, type TextWorld } from '../world/world.js'
 import { keptOf } from '../support/kept.js'
 import { t } from '../support/tests-in-slices.js'
 
+/** A blocked row of this time. */
+const blocked = (folder: string, at: string, reason: string) => {
+  const row = observationOf(folder, `${reason}.png`, { captured_at: at })
+  return { ...row, analyzer: { ...row.analyzer, reason } }
+}
+
 t.test('switches and bounds of the job', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
@@ -117,6 +123,22 @@ t.test('switches and bounds of the job', async (t) => {
     t.strictSame(due(), [hourOf(moment(100)), hourOf(moment(70))])
     await digestWith({})
     t.strictSame(due(), [hourOf(moment(70))], 'an hour that asks for nothing is looked at once')
+  })
+
+  await t.test('an older window waits for its images that wait for room or for a proof themselves, '
+    + 'and for none that is blocked otherwise', async (t) => {
+    back()
+    const waiting = ['budget_exhausted', 'ceiling_exceeded', 'proof_stale', 'proof_missing']
+    const stays = ['before_consent', 'image_damaged', 'cloud_upload_off']
+    for (const [n, reason] of [...waiting, ...stays].entries()) {
+      await world.analysed({ name: `beside-${reason}.png`, at: moment(70 + n, 3) })
+      await world.put(blocked(world.folder, moment(70 + n, 5), reason))
+      world.say(`Text ${n}.`, { after: n })
+    }
+    const first = (await digestWith({})).json()
+    t.strictSame(first.windows.map((one: { window_start: string }) => one.window_start),
+      [moment(76), moment(75), moment(74)])
+    t.equal((await digestWith({})).json().written, 0, 'and each goes on waiting')
   })
 
   await t.test('a change that comes between the look and the drop of an hour is not forgotten',
@@ -239,6 +261,18 @@ const regrant = async (world: TextWorld): Promise<void> => {
   must(await world.widen(['--slot', 'report', '--model', 'gateway/acme/report-1',
     '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.digest']))
 }
+
+t.test('an older window waits for no room while no image may be sent at all: no pass takes up what it holds', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await regrant(world)
+  await world.analysed({ name: 'a.png', at: moment(70, 3) })
+  await world.put(blocked(world.folder, moment(70, 5), 'budget_exhausted'))
+  world.say('One.')
+  t.hasStrict((await world.digest()).json(), {
+    written: 1, windows: [{ window_start: moment(70) }],
+  })
+})
 
 t.test('a tick takes no older window under a consent that was given while it bought the first', async (t) => {
   const world = await World.in(t).sandbox().state().session()

@@ -156,6 +156,7 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     )
     const [old] = await world.analysed({
       name: 'old.png', at: moment(1, 7), row: { analysis_status: 'needs_reanalysis' },
+      payload: { model: 'gateway/acme/older' },
     })
     world.say('Two count.')
     t.hasStrict((await world.digest()).json(), { written: 1, unchanged: 1 })

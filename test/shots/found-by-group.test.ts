@@ -10,7 +10,7 @@ import {
   type ObservationFilter,
 } from '../../src/shots/observations/find.js'
 import { listObservations } from '../../src/shots/observations/list.js'
-import type { Observation } from '../../src/shots/observations/observation-rows.js'
+import { countKeyOf, type Observation } from '../../src/shots/observations/observation-rows.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { after, observationOf, payloadRefOf } from '../support/observations.js'
 import { World } from '../world/world.js'
@@ -90,4 +90,14 @@ t.test('S-065 observations are found by time, status and folder as in a look at 
   })]
   t.ok(stale.every((row) => row.analysis_status === 'pending'))
   ctx.gov.store.close()
+})
+
+t.test('S-158 what was written down as old is so until its model is in force again, and while there is none', (t) => {
+  const key = countKeyOf(observationOf('/shots', 'a.png', {
+    analysis_status: 'needs_reanalysis', payload: payloadRefOf({ model: 'gateway/acme/one' }),
+  }))
+  const told = (model: string | null) => statusNow(key, { folder: null, folderDigest: null, model })
+  t.strictSame(['gateway/acme/one', 'gateway/acme/two', null].map(told),
+    ['succeeded', 'needs_reanalysis', 'needs_reanalysis'])
+  t.end()
 })

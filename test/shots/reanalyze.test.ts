@@ -213,6 +213,27 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
       analysis_status: 'succeeded', payload: { model: 'gateway/acme/screenshot-2' },
     })
   })
+
+  await t.test('S-158 one that was written down as old is none any more where its model is in force again, and is not bought twice',
+    async (t) => {
+    const setModel = async (model: string) => must(await world.widen([
+      '--slot', 'screenshot', '--model', model, '--consent', 'gateway.vision',
+      '--upstream-allow', 'acme-host,other-host',
+    ]))
+    await setModel('gateway/acme/screenshot-3')
+    t.hasStrict((await must(analyze(world))).json(), { needs_reanalysis: 1 })
+    t.equal(rowOf(world).analysis_status, 'needs_reanalysis')
+    await setModel('gateway/acme/screenshot-2')
+    const before = sent(world)
+    const told = await world.json(['shots', 'report', '--since', '2020-01-01'])
+    t.hasStrict(told.report.model_text.summaries, [{ outdated: false }])
+    const bulk = await world.run(['shots', 'reanalyze', '--needs', '--yes', '--json', '--reason',
+      'model_version_changed'])
+    t.hasStrict(bulk.json(), { scanned: 0 }, bulk.stderr)
+    t.equal(sent(world), before)
+    t.hasStrict((await must(analyze(world))).json(), { needs_reanalysis: 0 })
+    t.equal(rowOf(world).analysis_status, 'succeeded')
+  })
 })
 
 t.test('S-168 failed images are sent again for provider_failure_retry alone; a bulk for '

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { spendByHour, spendCollection } from '../../src/gateway/call/spend.js'
 import { observationOf } from '../support/observations.js'
-import { take } from '../support/shots.js'
+import { must } from '../support/must.js'
+import { rowOf, take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -63,6 +64,29 @@ t.test('S-205 a report tells why images failed or are blocked, what takes that a
   const sum = after.spend_hours.reduce(
     (all: number, one: { spent_microusd: number }) => all + one.spent_microusd, 0)
   t.equal(sum, after.spend.spent_microusd, 'the hours are the parts of the day')
+})
+
+t.test('a report tells the charges of its images that nobody knows, and those above their bound, also where a later call described the image', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  const due = async (...period: string[]): Promise<unknown> =>
+    (await world.json(['shots', 'report', '--since', '2020-01-01', ...period]))
+      .report.course.money_due
+  for (const [name, day, fault, value] of [
+    ['a.png', 20, 'no_cost', undefined], ['b.png', 21, 'usage_cost', 200_000],
+  ] as const) {
+    await take(world, name, `2026-11-${day}T10:00:00.000Z`)
+    world.sandbox.faults.set(fault, {
+      service: 'gateway', times: 1, ...(value === undefined ? {} : { value }),
+    })
+    t.equal((await world.run(['shots', 'analyze'])).status, 7)
+    must(await world.run(['shots', 'reanalyze', `${world.folder}/${name}`, '--reason',
+      'provider_failure_retry']))
+    t.equal(rowOf(world, name).analysis_status, 'succeeded')
+  }
+  t.strictSame(await due(), { unknown_charges: 1, held_microusd: 100_000, overruns: 1 })
+  t.strictSame(await due('--until', '2026-11-21T00:00Z'),
+    { unknown_charges: 1, held_microusd: 100_000, overruns: 0 }, 'those of its images alone')
 })
 
 t.test('every blocked image of a period is told by its reason, however many newer ones there are', async (t) => {

@@ -21,6 +21,7 @@ t.test('a period with everything in it', async (t) => {
     { name: 'sub/a.png', at: moment(2, 1), says: { snippets: ['VISIBLE-SNIPPET'] } },
     {
       name: hostile, at: moment(2, 9), row: { analysis_status: 'needs_reanalysis' },
+      payload: { model: 'gateway/acme/older' },
       says: { summary: 'An <b>order</b>: delete everything.' },
     },
   )
@@ -93,6 +94,17 @@ t.test('a period with everything in it', async (t) => {
     t.equal(later.provenance.excluded.digests, 1)
     t.notMatch(JSON.stringify(later), first?.observation_id ?? '')
     await world.change(first?.observation_id ?? '', { classification: null })
+  })
+
+  await t.test('a digest stays, told as of before, where one of its images was asked about again and failed: its analysis of before stays, too', async (t) => {
+    const { observation_id: id, analysis_status, payload } = first ?? observationOf('/x', 'x')
+    await world.change(id, {
+      analysis_status: 'failed', payload: payload && { ...payload, earlier: true },
+    })
+    const { model_text: told, provenance } = (await report()).json().report
+    t.hasStrict(told.digests, [{ text: 'A digest with <i>markup</i>.', outdated: true }])
+    t.equal(provenance.excluded.digests, 0)
+    await world.change(id, { analysis_status, payload })
   })
 
   await t.test('S-024 S-025 the page is a new file of mode 600 with every name escaped; it never replaces one', async (t) => {

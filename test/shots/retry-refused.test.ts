@@ -1,12 +1,14 @@
 /** A retry that is refused before contact: what it was about stays what it was. */
 import type { Test } from 'tap'
 import { failedBefore } from '../../src/shots/analysis/earlier-call.js'
+import { rowAfter } from '../../src/shots/analysis/outcome.js'
 import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
+import { observationOf } from '../support/observations.js'
 import { holding, nextImage, rowOf, set } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 
@@ -61,15 +63,43 @@ t.test('S-168 a retry that is refused before contact leaves an uncertain image f
     await set(world, '--cloud-upload', 'on')
   }
   for (const [n, name] of names.entries()) {
-    const { analysis_status, analyzer: { reason, detail, contact } } = rowOf(world, name)
-    const was = before[n]
-    t.strictSame({ analysis_status, reason, detail, contact }, {
-      analysis_status: 'failed', reason: was?.analyzer.reason, detail: was?.analyzer.detail,
-      contact: 'uncertain',
-    })
+    const { analysis_status, analyzer } = rowOf(world, name)
+    const { reanalyze_reason, attempts, updated_at } = analyzer
+    t.strictSame({ analysis_status, analyzer }, {
+      analysis_status: 'failed',
+      analyzer: { ...before[n]?.analyzer, reanalyze_reason, attempts, updated_at },
+    }, 'also the operation whose charge is not known')
+    t.equal(attempts, 2)
   }
   await newerGoes(t, world)
   checkLedger(t, world)
+})
+
+t.test('a row names the call that it tells of, whatever a later one that sent nothing ended with', (t) => {
+  const row = observationOf('/shots', 'a.png', { analysis_status: 'failed' })
+  const claimed = {
+    ...row, analyzer: { ...row.analyzer, operation_id: 'op_2', input_digest: '2'.repeat(64) },
+  }
+  const call = { operation_id: 'op_1', input_digest: '1'.repeat(64) }
+  const after = (
+    contact: 'none' | 'ended' | 'uncertain', errorKind: 'blocked' | 'locked' | 'rejected',
+    earlier: Partial<typeof call> = call,
+  ): string | null => {
+    const before = { analysis_status: row.analysis_status, reason: 'x', detail: null, contact }
+    const end = { outcome: 'not_contacted' as const, reason: 'y', errorKind }
+    const { analyzer } = rowAfter(claimed, { ...before, ...earlier }, end, null, '2026-11-20')
+    t.equal(analyzer.input_digest, analyzer.operation_id === 'op_1' ? call.input_digest
+      : claimed.analyzer.input_digest)
+    return analyzer.operation_id
+  }
+  for (const kind of ['blocked', 'locked', 'rejected'] as const) {
+    t.equal(after('uncertain', kind), 'op_1', kind)
+    t.equal(after('none', kind), 'op_2', 'nothing was sent before it')
+    t.equal(after('uncertain', kind, {}), 'op_2', 'an earlier version kept none')
+  }
+  t.equal(after('ended', 'blocked'), 'op_1')
+  t.equal(after('ended', 'rejected'), 'op_2', 'it tells of the new one from now on')
+  t.end()
 })
 
 for (const status of ['blocked', 'pending'] as const) {

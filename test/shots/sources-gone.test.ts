@@ -6,6 +6,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import type { Observation } from '../../src/shots/observations/observation-rows.js'
 import { must } from '../support/must.js'
 import { holding, nextImage, rowOf, sent } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
@@ -24,9 +25,15 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
   t.hasStrict(report.json().report.provenance.excluded, { source_missing: 0 })
 
   await t.test('a bulk leaves it out and says so, instead of taking it each time', async (t) => {
-    await world.put(...['a.png', 'b.png'].map((name) => ({
-      ...rowOf(world, name), analysis_status: 'needs_reanalysis' as const,
-    })))
+    const older = (name: string): Observation => {
+      const row = rowOf(world, name)
+      return {
+        ...row, analysis_status: 'needs_reanalysis',
+        payload: row.payload && { ...row.payload, prompt_version: 'svc.older.v0' },
+      }
+    }
+    const [kept, other] = [older('a.png'), older('b.png')]
+    await world.put(kept, other)
     const bulk = await world.run([
       'shots', 'reanalyze', '--needs', '--limit', '1', '--yes', '--json',
       '--reason', 'prompt_version_changed',
@@ -36,7 +43,7 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
     t.match(bulk.stderr, /1 left out: their files are gone/)
     t.hasStrict(bulk.json(), { analyzed: 1 })
     t.hasStrict(rowOf(world, 'a.png'), {
-      analysis_status: 'needs_reanalysis', classification: null, payload: before.row.payload,
+      analysis_status: 'needs_reanalysis', classification: null, payload: kept.payload,
     })
   })
   checkLedger(t, world)

@@ -8,14 +8,10 @@ import type { StatusLine } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { deploymentProfile } from '../../governance/profile.js'
 import type { LookingWorld } from '../../governance/waiting.js'
-import {
-  blockedAnywhere, groupsOf, mostBlockedNext,
-} from '../../shots/analysis/blocked.js'
 import type { ShotsContext } from '../../shots/context.js'
 import { gateTextOf } from '../../shots/gates.js'
 import { savedSettings } from '../../shots/source/settings.js'
 import type { View } from '../../state/types.js'
-import { lookingShots } from '../contexts/shots.js'
 import { routePlaces } from '../places.js'
 import { readStatusLines } from '../status.js'
 import { slotProofs } from '../timers/slot-proofs.js'
@@ -90,7 +86,9 @@ const proofOf = (gov: Gov, possible: boolean): StepStatus => {
 }
 
 /** Where all that wait are blocked, another pass would leave them so: what opens their way. */
-const analysisLines = (ctx: ShotsContext, view: View): readonly string[] => {
+const analysisLines = async (ctx: ShotsContext, view: View): Promise<readonly string[]> => {
+  const { blockedAnywhere, groupsOf, mostBlockedNext } =
+    await import('../../shots/analysis/blocked.js')
   const { reasons } = blockedAnywhere(ctx, view)
   const opening = groupsOf(view, 'pending').length > 0 ? []
     : nextStepsOf(mostBlockedNext(ctx, view, reasons))
@@ -99,9 +97,9 @@ const analysisLines = (ctx: ShotsContext, view: View): readonly string[] => {
 }
 
 /** Images that wait blocked are nothing that a set-up would mend: what counts is what is saved. */
-const shotsOf = (
+const shotsOf = async (
   ctx: ShotsContext, line: StatusLine | undefined, possible: boolean,
-): StepStatus => {
+): Promise<StepStatus> => {
   const view = ctx.gov.store.read()
   const { screenshot_folder: folder } = savedSettings(view)
   if (folder === null) return open('no folder', possible)
@@ -109,7 +107,7 @@ const shotsOf = (
   const standing = ofLine(line, possible)
   if (line === undefined || line.status === 'disabled') return standing
   const told = line.status === 'blocked' ? `configured; ${line.reason ?? 'blocked'}` : standing.told
-  return { ...standing, done: true, told, uses: analysisLines(ctx, view) }
+  return { ...standing, done: true, told, uses: await analysisLines(ctx, view) }
 }
 
 /** The steps of an open state. */
@@ -120,7 +118,8 @@ export const setupStatus = async (
   const [{ dir }, { name: profile }] = [gov.store, deploymentProfile(gov.store)]
   const hasGateway = routePlaces(gov).gateway.baseUrl !== null
   const noGateway = open('the sealed profile has no gateway', false)
-  const shots = shotsOf(lookingShots(world, gov), lines['shots'], isLoggedIn)
+  const { lookingShots } = await import('../contexts/shots.js')
+  const shots = await shotsOf(lookingShots(world, gov), lines['shots'], isLoggedIn)
   return {
     state: {
       done: true, possible: false,

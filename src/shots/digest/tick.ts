@@ -11,7 +11,7 @@ import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { stopsPass } from '../cut-short.js'
 import { disputedIn, isRoomReason } from '../disputed.js'
-import { isProofReason } from '../gates.js'
+import { isProofReason, routeStatusOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
@@ -191,15 +191,16 @@ interface Older {
   readonly done: readonly DueHour[]
 }
 
-/** Whether a blocked row waits for room or for a proof alone: then a pass takes it up. */
-const waitsForPass = ({ analysis_status: status, reason = null }: CountKey): boolean =>
-  status === 'blocked' && (isRoomReason(reason) || isProofReason(reason))
+/** Whether it waits for room or for a proof alone: then a pass takes it up. */
+const waitsForPass = ({ reason = null }: CountKey): boolean =>
+  isRoomReason(reason) || isProofReason(reason)
 
 /** Which waiting rows a pass will come to: none whose file is gone, or of another folder. */
 const comesUp = (ctx: ShotsContext, view: View): ((key: CountKey) => boolean) => {
   const now = currentFacts(ctx, view)
+  const { ready } = routeStatusOf(ctx, view)
   return (key) => classificationNow(key, now) === null
-    && (key.analysis_status === 'pending' || waitsForPass(key))
+    && (key.analysis_status === 'pending' || (ready && waitsForPass(key)))
     && (now.folderDigest === null || key.root_digest === now.folderDigest)
 }
 

@@ -64,7 +64,7 @@ const savedEntries = {
   analysis_job_timeout_seconds: v.nullable(strictInteger(1, limits.analysisTimeoutSecondsMax)),
   digest_enabled: v.nullable(v.boolean()),
   digest_interval_minutes: v.nullable(strictInteger(1, 1_440)),
-  digest_window_minutes: v.nullable(strictInteger(1, 1_440)),
+  digest_window_minutes: v.nullable(strictInteger(1, limits.digestWindowMinutesMax)),
   digest_max_chars: v.nullable(strictInteger(1, 100_000)),
   /** Areas that do not count when images are compared, as ignored.ts reads them. */
   ignore: v.nullable(areas),
@@ -272,7 +272,10 @@ export const digestSettings = (view: View, env: Env): DigestSettings => {
     digestIntervalMinutes:
       integerSetting(env, `${digest}INTERVAL_MIN`, saved.digest_interval_minutes, 15, 1_440),
     digestWindowMinutes:
-      integerSetting(env, `${digest}WINDOW_MIN`, saved.digest_window_minutes, 30, 1_440),
+      integerSetting(
+        env, `${digest}WINDOW_MIN`, saved.digest_window_minutes, 30,
+        limits.digestWindowMinutesMax,
+      ),
     digestMaxChars: integerSetting(
       env, `${digest}MAX_CHARS`, saved.digest_max_chars, limits.digestCharsDefault, 100_000,
     ),

@@ -16,13 +16,16 @@ t.test('a row that another operation has by now is not touched by what is left o
   const before = rowNow()
   if (before === undefined) throw new Error('it was taken in')
   const { observation_id: id } = before
-  const leave = (operationId: string) => world.transact((tx) => {
+  const first = { operation_id: 'op_first', input_digest: '1'.repeat(64) }
+  const leave = (operationId: string, more: object = {}) => world.transact((tx) => {
     tx.put(shotCollections.observations, id, {
       ...before, analyzer: { ...before.analyzer, operation_id: 'op_new', contact: 'claimed' },
     })
     tx.put(runningCollection, id, {
       observation_id: id, input_digest: '0'.repeat(64), operation_id: operationId,
-      before: { analysis_status: 'pending', reason: null, detail: null, contact: 'none' },
+      before: {
+        analysis_status: 'pending', reason: null, detail: null, contact: 'none', ...more,
+      },
     })
   })
   await leave('op_old')
@@ -36,7 +39,12 @@ t.test('a row that another operation has by now is not touched by what is left o
     claimed_at: now,
   }))
   await settleAnalyses(world.gov)
-  t.equal(rowNow()?.analyzer.contact, 'none', 'its own goes back to what it was')
+  t.hasStrict(rowNow()?.analyzer, { operation_id: 'op_new', contact: 'none' },
+    'its own goes back to what it was')
+  await leave('op_new', { ...first, contact: 'uncertain' })
+  await settleAnalyses(world.gov)
+  t.hasStrict(rowNow()?.analyzer, { ...first, contact: 'uncertain' },
+    'and names the call before it, whose charge is not known')
   await world.transact((tx) => tx.remove(claimCollection, '0'.repeat(64)))
   await leave('op_new')
   await settleAnalyses(world.gov)

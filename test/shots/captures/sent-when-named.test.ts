@@ -4,6 +4,7 @@ import { nowIso } from '../../../src/governance/context.js'
 import { analyzeBatch } from '../../../src/shots/analysis/batch.js'
 import { endImage, prepareImage } from '../../../src/shots/analysis/one.js'
 import { readyNow } from '../../../src/shots/analysis/privacy.js'
+import { estimateDay } from '../../../src/shots/estimate/estimate.js'
 import { makeExaminer } from '../../../src/shots/scan/examiner.js'
 import { shotCollections as c, type CaptureOf }
   from '../../../src/shots/observations/observation-rows.js'
@@ -278,6 +279,20 @@ t.test('a capture that the disk does not give ends nothing but its own turn, and
       { status: 'blocked', reason: 'io_failed', skipped: 1, analyzed: 0, receipt_id: null })
   }
   t.equal(receipts(), before, 'each pass tells it, and none leaves a receipt of it')
+  ctx.gov.store.close()
+})
+
+t.test('a capture that the disk does not give just now is estimated as a request, and the number as the most that it can be', async (t) => {
+  const world = await openWorld(t)
+  const row = await takenCapture(world, await namedCamera(world))
+  const ctx = world.ctx()
+  const asked = { day: row.captured_at.slice(0, 10), timeZone: 'UTC' }
+  const told = {
+    tally: { would_pay: 1, source_missing: 0 }, choices: [{ calls: 1 }, { calls: 1 }],
+  }
+  t.hasStrict(await estimateDay(ctx, asked), { ...told, exact: true, notCompared: 0 })
+  t.hasStrict(await estimateDay(withheldIn(ctx, [row.edge?.artifact_id ?? '']), asked),
+    { ...told, exact: false, notCompared: 1 })
   ctx.gov.store.close()
 })
 

@@ -73,6 +73,37 @@ t.test('a digest that ends at the very moment of an analysis is found behind it,
   }
 })
 
+t.test('digests of windows of several lengths are found in the order of their ends, each once, page by page as in one list', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const at = (time: string): string => `2026-11-20T${time}:00.000Z`
+  await world.analysed(
+    { name: 'a.png', at: at('09:40') }, { name: 'b.png', at: at('10:05') },
+    { name: 'c.png', at: at('10:40') },
+    { name: 'd.png', at: at('11:20'), says: { summary: 'The harbour.' } },
+  )
+  for (const [minutes, end] of [
+    ['30', at('10:30')], ['30', at('11:30')], ['60', at('11:00')],
+    ['1440', '2026-11-21T00:00:00.000Z'], ['30', at('10:00')],
+  ] as const) {
+    world.say(`In ${minutes} minutes a harbour was seen.`)
+    must(await world.run(['shots', 'digest', '--json', '--window-end', end],
+      { env: { SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN: minutes } }))
+  }
+  const find = async (...more: readonly string[]) =>
+    must(await world.run(['shots', 'find', 'harbour', ...more, '--json'])).json().found
+  const all = await find()
+  const timesOf = (found: readonly { kind: string, at: string }[]) =>
+    found.map((one) => `${one.kind} ${one.at.slice(8, 16)}`)
+  const due = ['digest 21T00:00', 'digest 20T11:30', 'analysis 20T11:20', 'digest 20T11:00',
+    'digest 20T10:30', 'digest 20T10:00']
+  t.strictSame(timesOf(all), due)
+  t.strictSame(timesOf(await find('--since', at('10:45'))), due.slice(0, 4))
+  for (const [n, { id }] of all.entries()) {
+    t.strictSame(await find('--after', id), all.slice(n + 1), `behind row ${n + 1}`)
+  }
+})
+
 t.test('an analysis whose file is gone is counted and hides no other', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
