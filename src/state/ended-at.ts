@@ -35,7 +35,7 @@ export const truncateBehind = (
 ): number | undefined =>
   (ended?.epoch === epoch && ended.sequence > sequence ? ended.sequence : undefined)
 
-/** Notes how far the log has come; what another process saw further on, or of a later log, stays. */
+/** Notes how far the log has come; what another saw further on, or of a later log, stays. */
 export const noteEnd = (files: Files, places: Places, at: EndedAt): void => {
   const noted = readEnd(files, places)
   if (truncateBehind(noted, at) !== undefined) return

@@ -1,7 +1,8 @@
 /** Odd names, odd files, files that move, and a state that takes no more: the scan goes on. */
 import { spawnSync } from 'node:child_process'
 import {
-  appendFileSync, chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync,
+  appendFileSync, chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync,
+  readdirSync, renameSync,
   rmSync, statSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'

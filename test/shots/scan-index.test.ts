@@ -127,7 +127,7 @@ t.test('S-154 an image that is missed while a scan is under way is looked at by 
   const clock = {
     ...systemClock,
     wallMs: () => written.getTime(),
-    // Between the look at the rows and the index: an analysis that found the file away for a moment.
+    // Between the look at the rows and the index: an analysis that found the file away just then.
     sleep: async (ms: number) => {
       if (ms === 300) await world.put({ ...row, classification: 'source_missing' })
     },

@@ -87,7 +87,9 @@ t.test('days whose bars do not fit are left out whole, oldest first, and bars of
 t.test('where the table of screenshots is cut, what is left begins with its day', async (t) => {
   const page = reportPage(buildReport(input({
     observations: Array.from({ length: 5_000 }, (_, n) =>
-      seen({ capturedAt: at(0, n % 1_440), lastSeenAt: at(0, n % 1_440), filename: 'x'.repeat(120) })),
+      seen({
+        capturedAt: at(0, n % 1_440), lastSeenAt: at(0, n % 1_440), filename: 'x'.repeat(120),
+      })),
   })))
   const table = page.slice(page.indexOf('<table class="runs">'))
   const body = table.slice(table.indexOf('<tbody>'), table.indexOf('</table>'))
