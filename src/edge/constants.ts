@@ -16,6 +16,8 @@ export const edgeMimes = ['image/png', 'image/jpeg'] as const
 export const edgeLimits = {
   /** One upload, bytes. */
   artifactBytesMax: 20 * 1024 * 1024,
+  /** Longest time for the body of one, there or back, ms. */
+  artifactMsMax: 110_000,
   /** Everything that one pairing may store, bytes: unless it was paired with less or more. */
   bytesDefault: 5 * 1024 ** 3,
   bytesMax: 1024 ** 4,

@@ -2,7 +2,6 @@
 import {
   eventsOf, idsOf, isOwn, smallIds, type ExplainedKind, type ExplainedKinds,
 } from '../governance/explained.js'
-import { nowIso } from '../governance/context.js'
 import { deviceFacts } from './device-facts.js'
 import { openCodes } from './pairing.js'
 import { edgeCollections as c } from './edge-rows.js'
@@ -36,7 +35,7 @@ const codeKind: ExplainedKind = {
   find: (site, id) => {
     const code = site.view.get(c.codes, id)
     if (code === undefined || !isOwn(site, code.owner)) return undefined
-    const isOpen = openCodes(site.view, nowIso(site.gov)).some(({ code_id: one }) => one === id)
+    const isOpen = openCodes(site.view, site.gov).some(({ code_id: one }) => one === id)
     return {
       state: isOpen ? 'open' : 'expired',
       text: isOpen ? `It pairs one device until ${code.expires_at}.` : 'It pairs nothing any more.',

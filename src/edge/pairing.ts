@@ -6,13 +6,14 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalJson } from '../base/canonical.js'
 import { isoFromMs, msFromIso } from '../base/clock.js'
-import { fail, SallyportError } from '../base/errors.js'
+import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { requireSound } from '../governance/anchored.js'
 import { appendAudit } from '../governance/audit.js'
 import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { everyEnd } from '../governance/devices.js'
-import { clockStepBackMsMax, requireRootRow } from '../governance/session/live.js'
+import { orUndefined } from '../governance/judge/fact.js'
+import { clockStepBackMsMax, liveRoot, requireRootRow } from '../governance/session/live.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { deviceStop } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'
@@ -51,28 +52,27 @@ const isOpen = ({ issued_at, expires_at }: EdgeCode, now: string): boolean =>
 const codesIn = (view: View): readonly EdgeCode[] =>
   view.all(edgeCollections.codes).map(({ doc }) => doc)
 
-/** A code dies with the session that offered it. */
-const isUsable = (view: View, now: string) => (code: EdgeCode): boolean => {
-  if (!isOpen(code, now)) return false
-  try {
-    requireRootRow(view, now, code.root)
-    return true
-  } catch (error) {
-    if (error instanceof SallyportError) return false
-    throw error
-  }
-}
+/**
+ * Whether a code may still be used: it dies with the session that offered it, also where that has
+ * idled away.
+ */
+const isUsable = (view: View, gov: Gov) => (code: EdgeCode): boolean =>
+  isOpen(code, nowIso(gov)) && orUndefined(() => liveRoot(view, gov, code.root)) !== undefined
 
 /** Codes that a device may still use, of every owner. */
-export const openCodes = (view: View, now: string): readonly EdgeCode[] =>
-  codesIn(view).filter(isUsable(view, now))
+export const openCodes = (view: View, gov: Gov): readonly EdgeCode[] =>
+  codesIn(view).filter(isUsable(view, gov))
 
-/** Removes codes that cannot be used any more; answers those that can. */
+/**
+ * Removes codes that nothing makes usable again, and answers the others. A session that seems to
+ * have idled away may be used at another machine, which alone knows of that.
+ */
 const sweepCodes = (tx: Tx, now: string): readonly EdgeCode[] => {
-  const codes = codesIn(tx)
-  const usable = codes.filter(isUsable(tx, now))
-  for (const code of codes) {
-    if (!usable.includes(code)) tx.remove(edgeCollections.codes, code.code_id)
+  const usable: EdgeCode[] = []
+  for (const code of codesIn(tx)) {
+    const root = orUndefined(() => requireRootRow(tx, now, code.root))
+    if (isOpen(code, now) && root !== undefined) usable.push(code)
+    else tx.remove(edgeCollections.codes, code.code_id)
   }
   return usable
 }
@@ -130,11 +130,11 @@ const refused = () =>
   })
 
 /** The open code of these digits whose session still stands; undefined for any other. */
-const usable = (view: View, now: string, digest: string): EdgeCode | undefined => {
+const usable = (view: View, gov: Gov, digest: string): EdgeCode | undefined => {
   const found = rowsUnder(view, edgeCollections.codes, codesByDigest, {
     under: [digest],
   }).at(-1)?.doc
-  return found !== undefined && sameText(found.digest, digest) && isUsable(view, now)(found)
+  return found !== undefined && sameText(found.digest, digest) && isUsable(view, gov)(found)
     ? found : undefined
 }
 
@@ -168,13 +168,12 @@ export const redeemPairing = async (
   const digest = codeDigest(store, request.code)
   const credential = newCredential()
   // A wrong code takes no lock and writes nothing, however often it comes.
-  if (usable(store.read(), nowIso(gov), digest) === undefined) throw refused()
+  if (usable(store.read(), gov, digest) === undefined) throw refused()
   const device = await store.transact('edge redeem', (tx) => {
-    const now = nowIso(gov)
-    const code = usable(tx, now, digest)
+    const code = usable(tx, gov, digest)
     if (code === undefined) return null
     requireRoom(tx)
-    return paired(tx, now, code, request.device_name, credentialDigest(store, credential))
+    return paired(tx, nowIso(gov), code, request.device_name, credentialDigest(store, credential))
   })
   if (device === null) throw refused()
   return { device, credential }

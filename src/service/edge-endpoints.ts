@@ -73,14 +73,11 @@ const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHea
   if (encoding !== undefined && encoding !== 'identity') throw refusal.mediaType(mime)
 }
 
-/** Longest time for the body of one capture, there or back, ms. */
-const captureMsMax = 110_000
-
 /** Hands every piece of the body to the upload; what it throws ends the reading. */
 const pour = ({ request, response, expectsContinue }: Exchange, upload: Upload): Promise<void> => {
   if (expectsContinue && !request.destroyed) response.writeContinue()
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => end(refusal.slow()), captureMsMax)
+    const late = setTimeout(() => end(refusal.slow()), edgeLimits.artifactMsMax)
     const end = (error: Error | null): void => {
       clearTimeout(late)
       request.off('data', take).off('end', whole).off('close', cut).off('error', cut)
@@ -278,7 +275,7 @@ const bytes = (findReader: FindReader): Endpoint => ({
     try {
       const pieces = reader.pieces()
       let piece = pieces.next()
-      const leftMs = takenWithin(site.world, captureMsMax)
+      const leftMs = takenWithin(site.world, edgeLimits.artifactMsMax)
       response.writeHead(200, {
         ...commonHeaders(requestId), 'Content-Type': artifact.mime,
         'Content-Length': String(artifact.ref.bytes), 'Content-Disposition': 'attachment',

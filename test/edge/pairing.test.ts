@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { authenticateEdge } from '../../src/edge/credential.js'
 import {
-  listDevices, offerPairing, redeemPairing, revokeDevice,
+  listDevices, offerPairing, openCodes, redeemPairing, revokeDevice,
 } from '../../src/edge/pairing.js'
 import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { verifyEdge } from '../../src/edge/verify-edge.js'
@@ -47,6 +47,24 @@ t.test('a code ends after ten minutes, and with the session that offered it', as
   const good = await offerPairing(world.gov, session, place)
   world.clock.advance(10 * minute - 1)
   await t.resolves(redeemPairing(world.gov, request(good)))
+})
+
+t.test('a code ends with the idleness of the session that offered it, and is told as open no longer', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world, 'ada', { idleMs: 2 * minute })
+  const { session: other } = await signIn(world)
+  const { pairing, code } = await offerPairing(world.gov, session, place)
+  const open = () => openCodes(world.view(), world.gov).map(({ code_id: id }) => id)
+  world.clock.advance(2 * minute - 1)
+  t.strictSame(open(), [code.code_id])
+  world.clock.advance(1)
+  t.strictSame(open(), [])
+  const request = { code: codeOf(pairing), device_name: 'camera' }
+  await t.rejects(redeemPairing(world.gov, request), refusal)
+  t.strictSame(listDevices(world.view(), other), [], 'nothing is paired in its name')
+  await offerPairing(world.gov, other, place)
+  t.ok(world.view().get(edgeCollections.codes, code.code_id),
+    'it lies there: of a state that machines share, another one may know of a later use')
 })
 
 t.test('a clock that was set back lengthens the life of no code', async (t) => {

@@ -22,6 +22,15 @@ export const formerOf = (before: Pairing | null): readonly Former[] => {
 }
 
 /**
+ * Whether one that was written whole replaces the one that stands. No clock is asked, since a
+ * device may start with one of long ago: what replaces another names it as one to be ended, unless
+ * that had ended already. A file of an earlier program names none, and may lie there for long.
+ */
+const isNewer = ({ former, paired_at }: Pairing, stands: Pairing): boolean =>
+  former === undefined ? stands.paired_at < paired_at
+    : stands.ended_at !== null || former.some(({ credential }) => credential === stands.credential)
+
+/**
  * Makes one of what a daemon had written whole when it was killed, and of what stands: the newer
  * pairing counts, and the other one is to be ended. The service has given both credentials, and
  * nobody else would ever end the one that is swept away.
@@ -29,7 +38,7 @@ export const formerOf = (before: Pairing | null): readonly Former[] => {
 const finish = (files: Files, path: string, written: Pairing): void => {
   const stands = findPairing(files, path)
   if (stands?.credential === written.credential) return
-  const [last, before] = stands === null || stands.paired_at < written.paired_at
+  const [last, before] = stands === null || isNewer(written, stands)
     ? [written, stands] : [stands, written]
   const all = [...formerOf(before), ...last.former ?? []]
   const former = new Map(all.map((one) => [one.credential, one]))

@@ -45,10 +45,16 @@ export class Numbers {
     return this.#state !== null
   }
 
-  /** Goes on behind what the service took last; never back. */
+  /**
+   * Goes on behind what the service took last; never back. A request that may have come by a
+   * pairing of before may be there for good, so it takes the first number of this one, as such.
+   */
   raiseTo(lastSequence: number): void {
     const last = Math.max(this.#state?.last_sequence ?? 0, lastSequence)
-    this.#write({ last_sequence: last, under_way: null })
+    const mayBeThere = this.#state === null ? contactedRequest(this.#files, this.#path) : null
+    if (mayBeThere === null) return this.#write({ last_sequence: last, under_way: null })
+    const underWay = { request_id: mayBeThere, sequence: last + 1, contacted: true as const }
+    this.#write({ last_sequence: last + 1, under_way: underWay })
   }
 
   /** The number for a request: the one it has, or the next one, durable. */

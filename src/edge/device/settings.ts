@@ -4,6 +4,7 @@ import { fail, SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed, strictInteger } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { ioFailure, readWhole, type Files } from '../../state/files.js'
+import { edgeLimits } from '../constants.js'
 import type { Blocklist } from './blocklist.js'
 
 /** Limits of the spool; whichever is reached first sends the oldest away (S-039, S-209). */
@@ -33,10 +34,14 @@ export interface DeviceSettings {
 const mebibyte = 1024 * 1024
 const day = 86_400
 
-/** What holds where nothing is set: 7 days, 1 GiB, 10,000 items; 1 s to 5 min between tries. */
+/**
+ * What holds where nothing is set: 7 days, 1 GiB, 10,000 items; 1 s to 5 min between tries. A
+ * request has more time than the service gives a capture: on a slow line a device that gave up
+ * first would send the same capture for ever, and all that waits behind it stayed.
+ */
 export const defaultSettings: DeviceSettings = {
   limits: { max_age_seconds: 7 * day, max_bytes: 1024 * mebibyte, max_items: 10_000 },
-  retry: { first_ms: 1_000, most_ms: 300_000, timeout_ms: 60_000 },
+  retry: { first_ms: 1_000, most_ms: 300_000, timeout_ms: edgeLimits.artifactMsMax + 10_000 },
   blocklist: { sources: [], file_names: [] },
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
+import { edgeLimits } from '../../../src/edge/constants.js'
 import { blockedBy, matchesGlob } from '../../../src/edge/device/blocklist.js'
 import { readSettings } from '../../../src/edge/device/settings.js'
 import { nodeFiles } from '../../../src/state/files.js'
@@ -58,7 +59,7 @@ t.test('S-041 S-209 settings that are not what they should be are refused, never
   ]) t.type(read(text), 'string', text)
   t.strictSame(read('{"limits":{"max_items":5},"blocklist":{"sources":["x*"]}}'), {
     limits: { max_age_seconds: 604_800, max_bytes: 1_073_741_824, max_items: 5 },
-    retry: { first_ms: 1_000, most_ms: 300_000, timeout_ms: 60_000 },
+    retry: { first_ms: 1_000, most_ms: 300_000, timeout_ms: 120_000 },
     blocklist: { sources: ['x*'], file_names: [] },
   })
   t.hasStrict(read('{"retry":{"first_ms":5000,"most_ms":5000}}'),
@@ -66,5 +67,11 @@ t.test('S-041 S-209 settings that are not what they should be are refused, never
   t.strictSame(readSettings(nodeFiles, `${dir}/none.json`).limits,
     { max_age_seconds: 7 * 86_400, max_bytes: 1024 ** 3, max_items: 10_000 },
     'S-209 the defaults of the decision')
+  t.end()
+})
+
+t.test('a device has more patience for a request than the service has for a capture, so that it hears why one is not taken', (t) => {
+  const { retry } = readSettings(nodeFiles, `${t.testdir()}/none.json`)
+  t.ok(retry.timeout_ms > edgeLimits.artifactMsMax, `${retry.timeout_ms}`)
   t.end()
 })

@@ -1,4 +1,6 @@
 /** The daemon tells how many captures left its spool unsent, and nothing waits for that. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { HttpsReply } from '../../../src/net/types.js'
 import { EvictionReport } from '../../../src/edge/device/eviction-report.js'
@@ -88,6 +90,36 @@ t.test('S-039 a capture that the service may have is not counted as one that lef
   for (const n of [2, 3]) await device.capture(n)
   must(await device.once())
   t.strictSame(device.service.evictions, [1], 'what never left counts')
+})
+
+t.test('S-039 a capture that may have come by a pairing of before does not count as one that left unsent, also where a daemon was killed while it kept the new pairing', async (t) => {
+  for (const isKilled of [false, true]) {
+    const device = await deviceOf(t, { settings: { limits: { max_items: 1 } } })
+    const { place, service } = device
+    const sending = join(place.edgeDir, 'sending.json')
+    const first = await device.capture(1)
+    service.fault('lost-reply')
+    t.equal((await device.once()).status, 9)
+    if (isKilled) {
+      const before = readFileSync(sending)
+      service.fault('cut')
+      t.equal((await device.pair()).status, 9)
+      writeFileSync(sending, before)
+    }
+    const args = isKilled ? [] : ['--pair-file', '-']
+    const ran = await place.run(['edge', 'daemon', '--once', '--json', ...args], {
+      ...isKilled ? {} : { stdin: `${service.pairingString()}\n` },
+      at: (step) => step === 'daemon.numbered' ? service.close() : undefined,
+    })
+    t.equal(ran.status, 9)
+    t.equal(service.uploads.length, isKilled ? 2 : 1, 'nothing of it left')
+    const { device_id: id, under_way: kept } = JSON.parse(readFileSync(sending, 'utf8'))
+    t.equal(id, device.pairing().device_id)
+    t.strictSame(kept, { request_id: first, sequence: 1, contacted: true }, 'its first number')
+    const taken = await place.json(['edge', 'capture', 'shot-1.png'])
+    t.matchStrict(taken.evicted, [{ number: 0, reason: 'may_be_sent', request_id: first }])
+    t.strictSame(service.violations, [])
+  }
 })
 
 t.test('S-039 a capture of which nothing left, the service being away, counts as one that left unsent', async (t) => {

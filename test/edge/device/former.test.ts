@@ -65,6 +65,29 @@ t.test('a pairing that was written whole when its daemon was killed counts, and 
   t.strictSame(readdirSync(device.place.edgeDir).filter((name) => name.startsWith('.tmp-')), [])
 })
 
+t.test('of two pairings the one that was begun last counts, whatever the clock of the device said, and whether or not the other had ended', async (t) => {
+  for (const [stands, written, isEnded] of [
+    [{}, {}, true], [{ ended_at: '2026-01-01T00:00:00.000Z' }, { former: [] }, false],
+    // Of an earlier program, which named none: its time is all that is known.
+    [{ paired_at: '1999-01-01T00:00:00.000Z' }, { former: undefined }, true],
+  ] as const) {
+    const device = await deviceOf(t)
+    const { before, left } = await killedAtRename(device)
+    const rewrite = (path: string, more: object): string => {
+      const whole = { ...JSON.parse(readFileSync(path, 'utf8')), ...more }
+      writeFileSync(path, JSON.stringify(whole))
+      return whole.credential
+    }
+    rewrite(join(device.place.edgeDir, 'pairing.json'), stands)
+    const credential = rewrite(left, { paired_at: '2000-01-01T00:00:00.000Z', ...written })
+    const id = await device.capture(1)
+    must(await device.once())
+    t.equal(device.pairing().credential, credential)
+    t.ok(device.service.stored.has(id))
+    t.strictSame(device.service.ended, isEnded ? [before] : [])
+  }
+})
+
 t.test('a pairing that was written before the one that stands never takes its place: it is ended', async (t) => {
   const device = await deviceOf(t)
   const old = readFileSync(join(device.place.edgeDir, 'pairing.json'))

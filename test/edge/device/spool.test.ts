@@ -239,6 +239,34 @@ t.test('S-040 what is not the capture that was spooled is told from one, and doe
     t.equal(await spool.evict(entry!, 'age'), null)
   })
 
+t.test('S-037 S-039 what is too old by the time it is put in again waits as a new one: it is not called known while it leaves', async (t) => {
+  const clock = stillClock()
+  const dir = temporaryFolder(t)
+  const spool = spoolAt(dir, { clock, limits: { max_age_seconds: 60, max_items: 2 } })
+  await spool.add(one)
+  clock.advance(60_001)
+  const again = await spool.add(one)
+  t.strictSame([again.outcome, again.counts.items], ['spooled', 1])
+  t.strictSame(again.evicted.map(({ request_id, reason }) => [request_id, reason]),
+    [[one.facts.request_id, 'age']])
+  await spool.add(captureOf(pictureOf(2)))
+  const lowered = await spoolAt(dir, { clock, limits: { max_items: 1 } }).add(one)
+  t.strictSame([lowered.outcome, lowered.counts.items, onDisk(dir).items], ['spooled', 1, 1])
+  t.strictSame(lowered.evicted.map(({ reason }) => reason), ['items', 'items'])
+  t.strictSame(await drained(spool), [one.facts.request_id])
+})
+
+t.test('S-039 what left by itself while it was sent is taken out without a failure, also as the last of its folder', async (t) => {
+  const spool = spoolAt(temporaryFolder(t), { limits: { max_items: 2 } })
+  for (let n = 0; n < 32; n += 1) await spool.add(captureOf(Buffer.from(`picture ${n}`)))
+  const { entry } = await spool.front()
+  t.equal(entry?.number, 31, 'alone in its folder: the next one begins another')
+  t.equal((await spool.add(one)).evicted[0]?.request_id, entry?.requestId)
+  await t.resolves(spool.remove(entry!))
+  t.equal((await drained(spool)).length, 2)
+  await t.resolves(spool.remove(entry!), 'nor is the folder of its folder there')
+})
+
 t.test('the record of evictions goes on counting behind a torn line and in a new file', async (t) => {
   const dir = temporaryFolder(t)
   const spool = spoolAt(dir, { limits: { max_items: 1 } })

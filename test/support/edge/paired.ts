@@ -37,7 +37,9 @@ export interface PairedDevice {
   /** Redeems a new pairing string. */
   pair(): Promise<Ran>
   settings(value: object): void
-  pairing(): { credential: string; origin: string; ended_at: string | null }
+  pairing(): {
+    device_id: string; credential: string; origin: string; ended_at: string | null
+  }
 }
 
 /** Makes a device; paired unless said. */

@@ -8,7 +8,7 @@
  * Every function here is called under the lock of the spool.
  */
 import { join } from 'node:path'
-import { ensureDir, errnoOf, syncDir, type Files } from '../../../state/files.js'
+import { ensureDir, errnoOf, namesIn, syncDir, type Files } from '../../../state/files.js'
 
 /** One capture that waits. */
 export interface Entry {
@@ -111,13 +111,16 @@ export class Queue {
     return again
   }
 
-  /** Makes the absence of an entry durable, and removes its folders when they are empty. */
+  /**
+   * Makes the absence of an entry durable, and removes its folders when they are empty. Whoever
+   * took the entry out meanwhile may have removed them.
+   */
   left(entry: Entry): void {
     const [top, outer, inner] = this.#foldersOf(entry.number)
     const folder = join(top, outer, inner)
-    if (this.#files.list(folder).length > 0) return syncDir(this.#files, folder)
+    if (namesIn(this.#files, folder).length > 0) return syncDir(this.#files, folder)
     this.#dropEmpty(folder)
-    if (this.#files.list(join(top, outer)).length > 0) return
+    if (namesIn(this.#files, join(top, outer)).length > 0) return
     this.#dropEmpty(join(top, outer))
     syncDir(this.#files, top)
   }

@@ -100,13 +100,17 @@ export class Spool {
     }
     return this.#locked('a capture', async () => {
       await at('spool.locked')
+      // What leaves now waits no more: it must not be found as what is known.
+      const left = this.#makeRoom(0)
       const known = this.#known(capture.facts)
-      const { evicted, extent } = this.#makeRoom(known === null ? file.length : 0)
-      const added = known === null
-        ? await this.#write(capture.facts.request_id, file, extent) : extent
-      const counts = this.#counts(added)
-      const outcome = known === null ? 'spooled' : 'known'
-      return { outcome, facts: known ?? capture.facts, counts, evicted }
+      if (known !== null) {
+        const { evicted, extent } = left
+        return { outcome: 'known', facts: known, counts: this.#counts(extent), evicted }
+      }
+      const { evicted, extent } = this.#makeRoom(file.length)
+      const counts = this.#counts(await this.#write(capture.facts.request_id, file, extent))
+      const all = [...left.evicted, ...evicted]
+      return { outcome: 'spooled', facts: capture.facts, counts, evicted: all }
     })
   }
 
