@@ -653,8 +653,11 @@ export class Committer {
   #noteEnd(): void {
     if (!this.#wrote || this.#poisoned) return
     const { files, places } = this.#at
+    const { generation } = this.#follower
     try {
-      noteEnd(files, places, this.#follower.generation)
+      // Where ours was lost, a repair has begun another log of that number.
+      if (files.stat(generation.logPath)?.ino !== generation.log?.inode) return
+      noteEnd(files, places, generation)
     } catch {
       // Only what is told of a log that is cut later suffers.
     }

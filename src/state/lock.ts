@@ -62,9 +62,9 @@ class FileLock implements StateLock {
   readonly #clock: Clock
   /** The kernel gives one descriptor its lock twice: two transactions of one store must not. */
   #held = false
-  /** Files of the line, and those of them that nobody stands in line by. */
+  /** Open files of the line, one set for each who waits; the spare one is kept for the next. */
   readonly #lines = new Set<LineFiles>()
-  readonly #spareLines = new Set<LineFiles>()
+  #spareLine: LineFiles | undefined
   #signed: { readonly verb: string; readonly mtimeMs: number; readonly untilMs: number } | undefined
 
   constructor(path: string, clock: Clock) {
@@ -131,15 +131,22 @@ class FileLock implements StateLock {
   }
 
   line(first: boolean): LockLine | undefined {
-    const [spare] = this.#spareLines
-    const files = spare
+    const files = this.#spareLine
       ?? LineFiles.at(nodeFiles, join(dirname(this.#path), 'run', 'lock-line'))
     if (files === undefined) return undefined
-    this.#spareLines.delete(files)
+    this.#spareLine = undefined
     this.#lines.add(files)
-    return new KernelLine(files, first, () => {
-      if (this.#lines.has(files)) this.#spareLines.add(files)
-    })
+    return new KernelLine(files, first, () => this.#leftLine(files))
+  }
+
+  /** One set stays open: most takings find it. */
+  #leftLine(files: LineFiles): void {
+    if (this.#spareLine === undefined && this.#lines.has(files)) {
+      this.#spareLine = files
+      return
+    }
+    this.#lines.delete(files)
+    files.close()
   }
 
   holder(): LockHolder | null {
@@ -149,7 +156,7 @@ class FileLock implements StateLock {
   close(): void {
     for (const files of this.#lines) files.close()
     this.#lines.clear()
-    this.#spareLines.clear()
+    this.#spareLine = undefined
     this.#let()
   }
 

@@ -7,6 +7,7 @@ import { noteEnd } from '../../src/state/ended-at.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
+import type { Store } from '../../src/state/types.js'
 import { recordsOf } from '../support/state/places-of-damage.js'
 import { again, numbers, placeOf, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
@@ -118,4 +119,38 @@ t.test('without the file, or with that of another log, nothing is known of a tor
   }
   rmSync(store.places.endedAt)
   t.matchStrict(problems(store), [{ code: 'log_torn', message: unknown }])
+})
+
+t.test('a process that ends late leaves what is noted of a later log, unless that log is gone', async (t) => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  const other = again(t, store, 'write')
+  await other.exclusive('rotate', () => other.rotate())
+  await put(other, 'b', 2)
+  await put(other, 'c', 3)
+  other.close()
+  store.close()
+  t.equal(readFileSync(store.places.endedAt, 'utf8'), '000000000002 0000000000000003\n')
+  truncateSync(store.places.log(2), recordsOf(store.places.log(2)).at(-1)?.start)
+  t.matchStrict(problems(store), [{ code: 'log_cut', message: /records 3 to 3 were there/ }])
+  rmSync(store.places.log(2))
+  noteEnd(nodeFiles, store.places, { epoch: 1, sequence: 1 })
+  t.equal(readFileSync(store.places.endedAt, 'utf8'), '000000000001 0000000000000001\n')
+})
+
+t.test('what was noted of a lost log, or is late to be, is not told of the one that a repair begins', async (t) => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  await store.exclusive('fold', () => store.checkpoint())
+  for (const [n, id] of ['b', 'c', 'd', 'e'].entries()) await put(store, id, n)
+  const other = again(t, store, 'write')
+  await put(other, 'f', 6)
+  other.close()
+  t.equal(readFileSync(store.places.endedAt, 'utf8'), '000000000002 0000000000000006\n')
+  rmSync(store.places.log(2))
+  const onLoss = (one: Store): Promise<void> => one.transact('loss', (tx) => tx.mark())
+  await repairState({ ...placeOf(store), specs, onLoss })
+  t.strictSame(problems(store), [])
+  store.close()
+  t.strictSame(problems(store), [], 'ended with the lost log open')
 })

@@ -151,6 +151,28 @@ for (const act of Object.keys(acts)) {
   })
 }
 
+t.test('a fold rests on no log whose name a dead process left unsynced', async (t) => {
+  const disk = new MemFiles()
+  createStore({ ...site, files: disk, lock: memoryLock(), profile: {} }).close()
+  const rotated = async (files: Files): Promise<void> => {
+    const store = openOn(files)
+    await put(store, 'a', 1)
+    await store.exclusive('rotate', () => store.rotate())
+  }
+  const counted = plan()
+  await rotated(faulty(disk.clone(), counted))
+  const renamed = counted.seen.findIndex((call) => /^rename .*00002\.log$/.test(call))
+  t.match(counted.seen[renamed + 1], /^sync .*\/wal$/)
+  const dying = plan(renamed + 2, 'stop')
+  await rotated(faulty(disk, dying)).catch(() => undefined)
+  t.ok(dying.stopped)
+  const next = openOn(disk)
+  next.fold({ mergeBytesMax: 0 })
+  t.equal(next.generation.manifest.number, 2)
+  const after = openOn(disk.crash('dropped', 0))
+  t.strictSame([after.health().damage, numbers(after)], [null, { a: 1 }])
+})
+
 t.test('no record is ever written to another log: sealed ones stay as they are, byte for byte', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)

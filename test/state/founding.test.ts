@@ -1,5 +1,7 @@
 /** A founded manifest and its second copy: what readers take, what counts, what is swept. */
-import { existsSync, readFileSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -99,6 +101,26 @@ t.test('where a founded manifest and its copy are gone, its log is damage, and a
   const opened = again(t, store, 'write')
   t.strictSame([numbers(opened), opened.health().damage], [{ a: 1, b: 2 }, null])
   await put(opened, 'c', 3)
+  t.strictSame(checkState({ ...placeOf(store), specs }).problems, [])
+})
+
+t.test('what a store writes that was open over a restore is kept, also where the backup had a later log', async (t) => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  const image = `${store.dir}.image`
+  cpSync(store.dir, image, { recursive: true })
+  for (let n = 0; n < 2; n += 1) await store.exclusive('fold', () => store.checkpoint())
+  await put(store, 'b', 2)
+  const backup = join(store.dir, '..', 'backup')
+  await backupState(store, backup)
+  store.close()
+  rmSync(store.dir, { recursive: true })
+  renameSync(image, store.dir)
+  const open = again(t, store, 'write')
+  await put(open, 'c', 3)
+  await restoreState({ ...placeOf(store), backup, specs, afterRestore: onLoss })
+  await put(open, 'd', 4)
+  t.strictSame(numbers(again(t, store)), { a: 1, b: 2, d: 4 })
   t.strictSame(checkState({ ...placeOf(store), specs }).problems, [])
 })
 

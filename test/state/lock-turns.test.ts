@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/base/clock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { KernelLine, LineFiles } from '../../src/state/lock-line.js'
-import { kernelStateLock, takeFreeLock } from '../../src/state/lock.js'
+import { kernelStateLock, takeFreeLock, takeLock } from '../../src/state/lock.js'
+import type { StateLock } from '../../src/state/lock.js'
 import type { FileStore } from '../../src/state/store.js'
 import { codeOfWaited } from '../support/refused.js'
 import { again, notes, put } from '../support/state/notes.js'
@@ -139,6 +140,48 @@ t.test('a free lock is taken at once where nobody stands in line, and not before
   behind.leave()
   t.equal(takeFreeLock(lock, 'test', true), false, 'what goes first stands in its own place')
   t.equal(takeFreeLock(lock, 'test', false), true)
+  t.end()
+})
+
+t.test('two who wait by one lock stand in line each for itself, and nobody passes the second', async (t) => {
+  const dir = temporaryFolder(t)
+  mkdirSync(join(dir, 'run'))
+  const [lock, holder, newcomer] = [0, 0, 0].map(() => {
+    const one = kernelStateLock(join(dir, 'lock'), systemClock)
+    t.teardown(() => one.close())
+    return one
+  }) as [StateLock, StateLock, StateLock]
+  t.equal(holder.tryTake('holder'), true)
+  const wait = { waitMs: 60_000, clock: systemClock }
+  const first = takeLock(lock, 'first', wait)
+  const second = takeLock(lock, 'second', wait)
+  t.equal(takeFreeLock(lock, 'third', false), false)
+  holder.give()
+  await first
+  lock.give()
+  t.equal(takeFreeLock(newcomer, 'newcomer', false), false, 'the second still stands there')
+  await second
+  t.equal(lock.holder()?.verb, 'second')
+  lock.give()
+  t.equal(takeFreeLock(newcomer, 'newcomer', false), true, 'both have left')
+  newcomer.give()
+})
+
+t.test('what goes first stays before the front while another waits by the same lock', (t) => {
+  const dir = temporaryFolder(t)
+  mkdirSync(join(dir, 'run'))
+  const lock = kernelStateLock(join(dir, 'lock'), systemClock)
+  t.teardown(() => lock.close())
+  const [stop, waiter] = [lock.line?.(true), lock.line?.(false)]
+  const other = new KernelLine(filesOf(t, join(dir, 'run', 'lock-line')), false)
+  t.equal(other.mayTry(), true)
+  t.strictSame([stop?.mayTry(), waiter?.mayTry(), other.mayTry()], [true, false, false])
+  other.leave()
+  t.equal(waiter?.mayTry(), false, 'at the front, it waits for what goes first')
+  t.equal(waiter?.atFront, true)
+  stop?.leave()
+  t.equal(waiter?.mayTry(), true)
+  waiter?.leave()
   t.end()
 })
 

@@ -12,6 +12,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { backupState } from '../../src/state/care/backup.js'
 import { checkState } from '../../src/state/care/check.js'
 import { compactState } from '../../src/state/care/compact.js'
+import { destroyState } from '../../src/state/care/destroy.js'
 import { migrateState } from '../../src/state/care/migrate.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
@@ -20,7 +21,7 @@ import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { FileStore } from '../../src/state/store.js'
 import { signalled } from '../support/signalled.js'
-import { again, notes, numbers, put } from '../support/state/notes.js'
+import { again, notes, numbers, placeOf, put } from '../support/state/notes.js'
 import { t } from '../support/tests-in-slices.js'
 import { World } from '../world/world.js'
 
@@ -232,6 +233,33 @@ t.test('a wait for the lock leaves the thread to others and ends with a stop, on
   await killed(child)
   t.strictSame(numbers(store), { a: 1 })
   t.ok(checkState({ dir: store.dir, configDir }).ok)
+})
+
+t.test('a repair, a restore, a change of the format and a destruction that wait for a backup keep no writer out', async (t) => {
+  type Site = Parameters<typeof restoreState>[0] & { readonly storeId: string }
+  const runs: Readonly<Record<string, (site: Site) => Promise<unknown>>> = {
+    repair: repairState,
+    restore: restoreState,
+    migrate: (site) => migrateState(site),
+    destroy: (site) =>
+      destroyState({ ...site, lastLook: () => undefined, at: () => Promise.resolve() }),
+  }
+  for (const [name, run] of Object.entries(runs)) {
+    const { store } = await World.in(t).store()
+    const backup = join(store.dir, '..', 'backup')
+    await backupState(store, backup)
+    let waiting: Promise<unknown> = Promise.resolve()
+    let over = false
+    await store.withoutFolding('state backup', async () => {
+      waiting = run({ ...placeOf(store), backup, storeId: store.storeId, waitMs: 60_000 })
+        .finally(() => { over = true })
+      await ticks(10)
+      await put(again(t, store, 'write', { waitMs: 500 }), 'a', 1)
+      t.notOk(over, `${name} still waits`)
+    })
+    await waiting
+    store.close()
+  }
 })
 
 t.test('what is written after a stop waits for the lock as ever', async (t) => {

@@ -2,13 +2,16 @@
 import t from 'tap'
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '../../src/base/clock.js'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
-import { temporaryName } from '../../src/state/files.js'
+import { nodeFiles, temporaryName } from '../../src/state/files.js'
+import { Follower } from '../../src/state/follow.js'
 import { encodeLogHeader } from '../../src/state/log/format.js'
 import { publishFounded } from '../../src/state/snapshot/founding.js'
 import { basesAfter, headerOf } from '../../src/state/snapshot/header.js'
 import { readManifest, writeManifest } from '../../src/state/snapshot/manifest.js'
+import { encodeStateFile, keptAt, looseStateFile } from '../../src/state/state-file.js'
 import type { FileStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
 import type { Teardown } from '../world/place.js'
@@ -20,6 +23,15 @@ const folded = async (t: Teardown): Promise<FileStore> => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await fold(store)
+  await put(store, 'b', 2)
+  return store
+}
+
+/** The same with a log that is sealed and not folded yet. */
+const rotated = async (t: Teardown): Promise<FileStore> => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  await store.exclusive('rotate', () => store.rotate())
   await put(store, 'b', 2)
   return store
 }
@@ -71,6 +83,37 @@ t.test('repair of a lost newest log says what is lost, and a later writer finds 
   t.strictSame([next.health().damage, numbers(next)], [null, { a: 1 }])
   await put(next, 'c', 3)
   t.equal(checkState(placeOf(store)).ok, true)
+})
+
+t.test('a store that met a lost newest log, and one that had written to it, write again once it is repaired', async (t) => {
+  for (const made of [folded, rotated]) {
+    const store = await made(t)
+    rmSync(store.places.log(2))
+    const met = again(t, store, 'write')
+    await t.rejects(put(met, 'c', 3), { code: 'log_missing' })
+    await repairState({
+      ...placeOf(store), onLoss: (repaired) => repaired.transact('loss', (tx) => tx.mark()),
+    })
+    await put(met, 'c', 3)
+    await put(store, 'd', 4)
+    t.strictSame(numbers(again(t, store)), { a: 1, c: 3, d: 4 })
+    t.equal(checkState(placeOf(store)).ok, true)
+  }
+})
+
+t.test('whoever met the lost newest log of a replica follows the one that it is emptied into', async (t) => {
+  const store = await rotated(t)
+  const { dir, places, storeId } = store
+  const state = looseStateFile(nodeFiles, places.state)
+  if (state === undefined) throw new Error('no STATE')
+  writeFileSync(places.state, encodeStateFile(keptAt(state, 'place')))
+  rmSync(places.log(2))
+  const follower = new Follower({ files: nodeFiles, clock: systemClock, dir, places, storeId })
+  t.teardown(() => follower.close())
+  t.equal(follower.damage?.code, 'log_missing')
+  t.hasStrict((await repairState(placeOf(store))).done, [{ code: 'replica_emptied' }])
+  follower.catchUp(true)
+  t.strictSame([follower.damage, follower.generation.sequence], [null, 0])
 })
 
 t.test('a fold that ended before it sealed the old log is sealed by the next writer', async (t) => {

@@ -6,6 +6,7 @@
  * follows from STATE.
  */
 import { join } from 'node:path'
+import { readEnd } from '../ended-at.js'
 import {
   isTemporary, publish, readRange, readWhole, removeFile, syncDir, unlessUntrue, withFile,
   writeTemporary, type Files,
@@ -112,8 +113,8 @@ export const publishFounded = (files: Files, places: Places, manifest: Manifest)
   publish(files, places.founding(base.epoch), encodeManifest(manifest), 'later')
   syncDir(files, places.wal)
   writeManifest(files, places.manifest(manifest.number), manifest)
+  // What is noted of a lost log of this number is not true of this one.
+  if (readEnd(files, places)?.epoch === base.epoch) removeFile(files, places.endedAt)
   files.rename(log, places.log(base.epoch))
-  // What is noted of a lost log of this number is not this one's.
-  removeFile(files, places.endedAt)
   syncDir(files, places.wal)
 }
