@@ -42,6 +42,8 @@ export const codehostLimits = {
   /** One job's effects with their readback; a publication of a whole hour is the longest. */
   jobMsMax: 3_600_000,
   followThroughMsMax: 120_000,
+  /** Reading the contents of a base: 2,000 of them at the pace that a host of others likes. */
+  blobsMsMax: 240_000,
   /** A creation is waited for this long: the host itself gives up after ten seconds. */
   postMs: 60_000,
   /** A standing authority, in jobs; its time is that of a consent at most. */

@@ -5,16 +5,18 @@ import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import type { Connection } from '../../governance/connections/connection-rows.js'
 import type { Session } from '../../governance/context.js'
+import { deploymentProfile } from '../../governance/profile.js'
 import type { View } from '../../state/types.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import { objectId, type ObjectId } from '../git/object-id.js'
-import { replyLimits } from '../plan/plan-limits.js'
+import { getsPerMinuteMax, replyLimits } from '../plan/plan-limits.js'
 import { blobBytesOf } from '../replies/parse-reply.js'
 import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { contradicts, orError, told, valueOf, type Told } from './base.js'
 import { errorOf } from './look.js'
+import { minutePace } from './pace.js'
 import { inPool } from './pool.js'
 import { readOrder, type Get } from './reads.js'
 
@@ -43,9 +45,15 @@ const bytesOf = (
   return bytes
 }
 
-const readAll = async (get: Get, through: Connection, { ids, take }: BlobsWish): Promise<true> => {
+const readAll = async (
+  { gov: { clock, store }, signal }: CodehostContext, get: Get, through: Connection,
+  { ids, take }: BlobsWish,
+): Promise<true> => {
   const name = repositoryOf(through.repository)
+  const pace = minutePace(
+    clock, deploymentProfile(store).loopback ? Infinity : getsPerMinuteMax, signal)
   await inPool(ids, atOnce, async (id) => {
+    await pace()
     const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)
     take(id, bytesOf(wire, id, through))
   })
@@ -65,9 +73,9 @@ export const readBlobs = async (
   const read = await runOrder(ctx, readOrder<true | SallyportError, true | SallyportError>(
     ctx, session, connection, {
       step: 'blobs', verb: `codehost ${wish.noun}`, noun: wish.noun,
-      operationMsMax: codehostLimits.followThroughMsMax, connectionId: wish.connectionId,
+      operationMsMax: codehostLimits.blobsMsMax, connectionId: wish.connectionId,
       path: hostPath.blob(repositoryOf(connection.repository), first), requires: wish.requires,
-      read: (get) => orError(() => readAll(get, connection, wish)),
+      read: (get) => orError(() => readAll(ctx, get, connection, wish)),
       unsent: (why) => errorOf(why),
       close: (_tx, _now, _run, { evidence }) => ({
         kept: evidence, outcome: evidence === true ? 'read' : 'refused', adopts: false,

@@ -1,5 +1,7 @@
 /** Limits of closing capacity, each once; milliseconds and bytes (C-057, C-228, C-231 to C-234). */
-import { closingMs, keptLimits, planLimitMax, replyLimits } from '../plan/plan-limits.js'
+import {
+  closingMs, getsPerMinuteMax, keptLimits, planLimitMax, replyLimits,
+} from '../plan/plan-limits.js'
 
 /** What reading the evidence of one closure may take. */
 export interface ReadLimits {
@@ -49,5 +51,5 @@ export const publicationReadLimits: PublicationReadLimits = {
   filesMax: planLimitMax.expected_files, filesBytesMax: planLimitMax.expected_bytes,
   fileBytesMax: planLimitMax.file_bytes, pagesMax: planLimitMax.changed_pages,
   journalBytesMax: keptLimits.journalBytesMax, journalsBytesMax: keptLimits.journalsBytesMax,
-  atOnce: 8, getsPerMinuteMax: planLimitMax.closing_gets_remote,
+  atOnce: 8, getsPerMinuteMax,
 }

@@ -122,6 +122,14 @@ const inconsistent = (reason: string): SallyportError =>
     reason, next: 'Try again; nothing was changed.',
   })
 
+/** Folders within each other, four times what is published: each costs stack, and hosts choose. */
+const depthMax = 512
+
+const tooDeep = (): SallyportError =>
+  fail.remote('tree_inconsistent', `A tree has more than ${depthMax} folders within each other.`, {
+    reason: 'too_deep', next: 'Use a repository with fewer of them; nothing was changed.',
+  })
+
 /** A folder of a listing while its children are still being collected. */
 interface Collected {
   readonly id: ObjectId
@@ -140,13 +148,15 @@ const closed = (folder: Collected): GitTree => {
 /**
  * The tree of a whole recursive listing, in which every folder, also an empty one, has a row.
  * Throws `tree_inconsistent` (remote) with a reason: `folder_missing`, `entry_twice`,
- * `name_invalid`, or `id_differs` where a level's id is not that of what is listed below it.
+ * `name_invalid`, `too_deep`, or `id_differs` where a level's id is not that of what is listed
+ * below it.
  */
 export const treeOfListing = (id: ObjectId, rows: readonly ListedEntry[]): GitTree => {
   const root: Collected = { id, children: new Map() }
   const folders = new Map<string, Collected>([['', root]])
   for (const { path, mode, id: folderId } of rows) {
     if (mode !== folderMode) continue
+    if (path.split('/').length > depthMax) throw tooDeep()
     if (folders.has(path)) throw inconsistent('entry_twice')
     folders.set(path, { id: folderId, children: new Map() })
   }

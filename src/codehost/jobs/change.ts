@@ -98,6 +98,12 @@ export const unreadEnd = (job: Job): Pick<Job, 'state' | 'reason' | 'restored'> 
 export const needsApprovalAgain = (job: Job): boolean => job.native_kind === publicationKind
   && job.state === 'blocked' && isIdle(job) && !isUnread(job)
 
+/**
+ * Whether local work that was begun was looked at, and nothing proves that it has ended. What only
+ * stopped a run says nothing of that: the proof may lie there.
+ */
+export const isLeftUnproved = ({ reason }: Job): boolean => reason?.startsWith('producer_') === true
+
 /** Reason of a job that its owner gave up. */
 export const givenUp = 'cancelled_by_owner'
 

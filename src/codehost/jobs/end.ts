@@ -99,9 +99,10 @@ const endNothingSent = (ending: Ending): Ran => {
   // Local work that was begun, and is proved to be over, is done once: it never goes on.
   const over = seen.made?.kind === 'not_started' || producer.standing !== 'spawned'
   if (over) return endFree(ending, 'failed', why)
-  // What lives ends by itself, and leaves its proof then.
-  const isRunning = seen.made?.kind === 'unproved' && seen.made.reason === 'running'
-  const found = isRunning ? 'interrupted_after_spawn' : why.reason
+  // What lives ends by itself, and leaves its proof then; what nobody looked at may have left one.
+  const isOpen = seen.made === null
+    || (seen.made.kind === 'unproved' && seen.made.reason === 'running')
+  const found = isOpen ? 'interrupted_after_spawn' : why.reason
   const reason = isCancelAsked(tx, job) ? givenUp : found
   return endOccupied(ending, { kind: incompleteBlock, reason }, { state: 'blocked', reason }, why)
 }

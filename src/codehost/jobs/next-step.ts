@@ -1,5 +1,7 @@
 /** What a job waits for, whether its connection stays occupied, and what a person can do. */
-import { isGivenUpPartly, isIdle, isUnread, needsApprovalAgain, unreadText } from './change.js'
+import {
+  isGivenUpPartly, isIdle, isLeftUnproved, isUnread, needsApprovalAgain, unreadText,
+} from './change.js'
 import { connectAnew } from './connect-anew.js'
 import { followThroughKind } from './kinds.js'
 import type { Job } from './job-rows.js'
@@ -96,14 +98,13 @@ const unprovedWay = (job: Job, revision: Revision): NextStep => (isGivenUpPartly
     command: closeCapacityLine(job, revision), forGood: false,
   } : begunWay(job))
 
-const begunWay = (job: Job): NextStep => (job.reason === 'interrupted_after_spawn'
-  ? resumeWay(job, 'Nothing of it was sent, but its local work was begun and nobody saw its end. '
-    + 'Going on looks for the proof; the connection stays occupied until then.')
-  : {
+const begunWay = (job: Job): NextStep => (isLeftUnproved(job)
+  ? {
     text: 'Nothing of it was sent, but nothing proves that all of its local work has ended, and '
       + 'it is done once only. The connection stays occupied: use another one.',
     command: connectAnew(job), forGood: true,
-  })
+  } : resumeWay(job, 'Nothing of it was sent, but its local work was begun and nobody saw its end. '
+    + 'Going on looks for the proof; the connection stays occupied until then.'))
 
 const blockedWay = (job: Job, revision: Revision): NextStep => {
   if (isUnread(job) && isIdle(job)) {

@@ -8,7 +8,8 @@ import type { Session } from '../../governance/context.js'
 import type { CodehostContext } from '../context.js'
 import { approveJob, requirePreview } from './approve.js'
 import {
-  isGivenUpPartly, needsApprovalAgain, requireJobRevision, requireOwnJob,
+  isGivenUpPartly, isLeftUnproved, isUnread, needsApprovalAgain, requireJobRevision,
+  requireOwnJob,
 } from './change.js'
 import { publicationKind } from './kinds.js'
 import type { Job } from './job-rows.js'
@@ -35,7 +36,7 @@ const blockedStep = (job: Job): PublishStep => {
   if (needsApprovalAgain(job)) return 'approve'
   // Local work that was begun is looked for; what proves nothing of it never goes on.
   if (job.contacted === 0) {
-    return job.reason === 'interrupted_after_spawn' ? 'go_on' : 'unsettled'
+    return isGivenUpPartly(job) || isUnread(job) || isLeftUnproved(job) ? 'unsettled' : 'go_on'
   }
   const goesOn = !isGivenUpPartly(job) && job.reason !== 'remote_taken'
     && job.created === job.contacted && job.created < job.plan.effects

@@ -23,6 +23,9 @@ export const postLimits = {
 /** Milliseconds of the one window in which a publication's closing reads. */
 export const closingMs = 120_000
 
+/** Requests within any 60 seconds to a host that is not on this machine; it allows 900. */
+export const getsPerMinuteMax = 800
+
 /** Limits of one reply, in bytes, by what is read. */
 export const replyLimits = {
   tree: 32 * mebibyte, blob: 3 * mebibyte, filesPage: 8 * mebibyte, other: mebibyte,

@@ -99,7 +99,7 @@ const startOf = (
   return fits && same && start.token_sha256 === binding.token_sha256 ? start : null
 }
 
-/** The marker of a supervisor that was given too little to start anything, and started nothing. */
+/** The marker of a supervisor that was given too little to start anything, or let start nothing. */
 const isNotBegun = (
   { start_sha256: start, made, exits, end, reason, quiescence, ...marker }: TerminalMarker,
   binding: ProducerBinding, bindingSha256: string,

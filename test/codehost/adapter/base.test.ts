@@ -1,8 +1,13 @@
 /** What a publication is laid over, read from the host and computed anew. */
 import { execFileSync } from 'node:child_process'
 import { createHttpsClient } from '../../../src/net/client.js'
+import type { HttpsClient } from '../../../src/net/types.js'
 import { readBase, type BaseWish } from '../../../src/codehost/adapter/base.js'
+import { readBlobs } from '../../../src/codehost/adapter/base-blobs.js'
 import { codehostBase, type CodehostContext } from '../../../src/codehost/context.js'
+import { objectId } from '../../../src/codehost/git/object-id.js'
+import { stillClock } from '../../support/clock.js'
+import { remote } from '../../support/codehost/elsewhere.js'
 import { must } from '../../support/must.js'
 import { working, type Working } from '../../support/codehost/working.js'
 import { t } from '../../support/tests-in-slices.js'
@@ -77,4 +82,41 @@ t.test('a base is read in the session of its connection alone, and whatever it r
     connectionId: at.id, base: 'main', branch: 'x',
   }), { code: 'session_ended' })
   t.equal(at.requests().length, before)
+})
+
+t.test('all contents of a large base are read, and a host of others is asked for 800 within any 60 seconds at most', async (t) => {
+  const at = await working(t)
+  const clock = stillClock(at.clock.wallMs())
+  const bytes = Buffer.from('a line of a licence\n')
+  const id = objectId('blob', bytes)
+  const body = Buffer.from(JSON.stringify({
+    sha: id, size: bytes.length, encoding: 'base64', content: bytes.toString('base64'),
+  }))
+  const asked: number[] = []
+  const client: HttpsClient = {
+    request: async ({ authority, markContact }) => {
+      await authority('before_resolve')
+      await authority('before_dial')
+      await markContact()
+      await authority('before_first_byte')
+      asked.push(clock.monotonicMs())
+      return { status: 200, headers: new Map(), body }
+    },
+  }
+  const read = async (of: CodehostContext, count: number): Promise<number> => {
+    let taken = 0
+    const ctx = { ...of, gov: { ...of.gov, clock }, client: async () => client }
+    await readBlobs(ctx, at.session(), {
+      connectionId: at.id, noun: 'prepare', ids: Array.from({ length: count }, () => id),
+      requires: () => undefined, take: () => { taken += 1 },
+    })
+    return taken
+  }
+  t.equal(await read(remote(at), 1_601), 1_601)
+  asked.slice(800).forEach((ms, earlier) => {
+    if (ms - (asked[earlier] ?? 0) < 60_000) throw new Error(`${earlier} and its 800th after it`)
+  })
+  t.equal(clock.monotonicMs(), 120_000, 'and no longer than that is waited')
+  t.equal(await read(contextOf(at), 801), 801)
+  t.equal(clock.monotonicMs(), 120_000, 'this machine is asked at once')
 })

@@ -118,6 +118,25 @@ t.test('only what is named changes, and the base stays as it is', async (t) => {
   t.equal(treeOfListing(emptyTree.id, []).id, emptyTree.id)
 })
 
+t.test('a listing of more folders within each other than 512 is refused by name, however many they are', async (t) => {
+  const nested = (levels: number): GitTree => {
+    let tree = emptyTree
+    for (let level = 0; level < levels; level += 1) tree = new GitTree(new Map([['a', tree]]))
+    return tree
+  }
+  const deep = nested(512)
+  t.equal(treeOfListing(deep.id, [...deep.listing()]).id, deep.id)
+  const deeper = nested(513)
+  // As many as a reply has room for.
+  const deepest = Array.from({ length: 5_000 }, (_, at): ListedEntry =>
+    ({ path: `a${'/a'.repeat(at)}`, mode: '040000', id: idOf('1') }))
+  for (const rows of [[...deeper.listing()], deepest, [...deepest].reverse()]) {
+    t.throws(() => treeOfListing(deeper.id, rows), {
+      code: 'tree_inconsistent', kind: 'remote', reason: 'too_deep', message: /512/,
+    }, `${rows.length}`)
+  }
+})
+
 t.test('a listing that contradicts itself is refused by name', async (t) => {
   const good = [...mixed.listing()]
   t.equal(treeOfListing(mixed.id, good).id, mixed.id)

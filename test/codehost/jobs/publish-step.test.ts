@@ -23,6 +23,8 @@ t.test('C-011 only what was never sent goes on: what is lost, refused, given up 
     [{ state: 'failed', reason: 'producer_timed_out' }, 'no_more'],
     [{ state: 'blocked' }, 'approve'],
     [{ state: 'blocked', ...held, reason: 'interrupted_after_spawn' }, 'go_on'],
+    [{ state: 'blocked', ...held, reason: 'lock_held' }, 'go_on'],
+    [{ state: 'blocked', ...held, reason: 'cancelled_by_owner' }, 'unsettled'],
     [{ state: 'blocked', ...held, reason: 'producer_not_begun' }, 'unsettled'],
     [partly, 'go_on'],
     [{ ...partly, created: 2 }, 'unsettled'],

@@ -307,6 +307,22 @@ t.test('a Node that the system does not start is told, and the guard is given ba
   t.strictSame(produced.verdict(), { quiescent: false, reason: 'start_missing' })
 })
 
+t.test('a supervisor that the system lets start no git proves that nothing was begun', async (t) => {
+  const none = await madeFor(t, {
+    tools: (tools, dir) => {
+      const path = join(dir, 'git')
+      writeFileSync(path, 'no program', { mode: 0o644 })
+      const sha256 = createHash('sha256').update('no program').digest('hex')
+      return { ...tools, git: { path, sha256, version: '2.99' } }
+    },
+  })
+  const verdict = await none.start()
+  t.hasStrict(verdict, { quiescent: true, complete: false, reason: 'not_begun', start: null })
+  t.strictSame(none.verdict(), verdict, 'and later, too')
+  t.equal(none.held(), false)
+  t.strictSame(readdirSync(join(none.stateDir, 'run')).filter((name) => name.endsWith('.fifo')), [])
+})
+
 t.test('no content and no token reach the disk', async (t) => {
   const secret = 'MARK-CONTENT-0123456789'
   const { stateDir, run, start } = await madeFor(t, {

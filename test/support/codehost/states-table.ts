@@ -38,6 +38,9 @@ export const stateRows = (): readonly StateRow[] => {
 
 const sentAll = ({ created, plan }: Job): boolean => created === plan.effects
 
+/** Of local work that somebody looked at, without a proof of its end. */
+const isJudged = (reason: string | null): boolean => reason?.startsWith('producer_') === true
+
 /** Which jobs a row is about, by the rows of the job alone; `succeeded` needs its task besides. */
 export const rowIsOf: Readonly<Record<string, (job: Job) => boolean>> = {
   '`prepared`': ({ state }) => state === 'prepared',
@@ -50,9 +53,9 @@ export const rowIsOf: Readonly<Record<string, (job: Job) => boolean>> = {
   '`blocked`, `records_unread`': ({ state, reason }) =>
     state === 'blocked' && reason === 'records_unread',
   '`blocked`, `interrupted_after_spawn`': ({ state, reason, contacted, reserved }) =>
-    state === 'blocked' && contacted === 0 && reserved && reason === 'interrupted_after_spawn',
+    state === 'blocked' && contacted === 0 && reserved && !isJudged(reason),
   '`blocked`, `producer_…`': ({ state, reason, contacted, reserved }) =>
-    state === 'blocked' && contacted === 0 && reserved && reason !== 'interrupted_after_spawn',
+    state === 'blocked' && contacted === 0 && reserved && isJudged(reason),
   '`blocked`, sent in part': (job) => job.state === 'blocked' && job.contacted > 0
     && !sentAll(job) && !['cancelled_by_owner', 'remote_taken'].includes(job.reason ?? ''),
   '`blocked`, `cancelled_by_owner`': ({ state, reason, contacted }) =>

@@ -6,6 +6,7 @@
  */
 import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
+import { minutePace } from '../../adapter/pace.js'
 import { inPool } from '../../adapter/pool.js'
 import {
   contentReadback, levelReadback, publishedReadback, pullTold, type Published,
@@ -25,7 +26,6 @@ import { requireSameRepository } from '../same-repository.js'
 import {
   changedPathsProblem, judgePage, pagesOf, type ChangedPaths, type PageVerdict,
 } from './changed-paths.js'
-import { minutePace } from './pace.js'
 import type { PublicationTarget } from './target.js'
 
 /** How a publication is read. */

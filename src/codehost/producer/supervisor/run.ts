@@ -144,11 +144,13 @@ const admit = async (stdin: Readable, at: SupervisorBuild['at']): Promise<Admitt
 
 type Children = Readonly<Record<GitStep, GitChild>>
 
-const startChildren = (binding: ProducerBinding): Children => {
+/** Null where the system let none of them be started, as one that is out of processes does. */
+const startChildren = (binding: ProducerBinding): Children | null => {
   const started = gitSteps.map((step) => [step, GitChild.start(binding, step)] as const)
   if (started.every(([, child]) => child !== null)) {
     return Object.fromEntries(started) as Record<GitStep, GitChild>
   }
+  if (started.every(([, child]) => child === null)) return null
   for (const [, child] of started) child?.stop()
   return leave('not_started')
 }
@@ -327,9 +329,21 @@ const endNotBegun = async (
 }
 
 /** A pipe of this job alone; what an earlier process left of that name goes. */
-const makeFifo = (system: System, path: string): void => {
+const makeFifo = (system: System, path: string): boolean => {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) unlinkSync(path)
-  if (!system.makeFifo(path)) leave('not_started')
+  return system.makeFifo(path)
+}
+
+/** The three gits; null where there is nothing to start them with: none was. */
+const begin = async (
+  { binding }: Whole, system: System, build: SupervisorBuild,
+): Promise<Children | null> => {
+  await build.at('admitted')
+  const fifo = fifoFromStage(binding.job.job_id)
+  if (!makeFifo(system, fifo)) return null
+  const children = startChildren(binding)
+  if (children === null) unlinkSync(fifo)
+  return children
 }
 
 /** Stops what was started and waits a moment for it, so that the guard does not go before it. */
@@ -352,13 +366,11 @@ const inStage = async (program: Program, build: SupervisorBuild): Promise<never>
   keepDescriptors(system)
   const guard = guardPlace()
   const admitted = await admit(program.stdin, build.at)
-  if (!isWhole(admitted)) {
+  const children = isWhole(admitted) ? await begin(admitted, system, build) : null
+  if (!isWhole(admitted) || children === null) {
     await endNotBegun({ admitted, system, build, guard }).catch(() => leave('not_recorded'))
     return leave('done')
   }
-  await build.at('admitted')
-  makeFifo(system, fifoFromStage(admitted.binding.job.job_id))
-  const children = startChildren(admitted.binding)
   await build.at('spawned')
   try {
     await produce({ program, admitted, system, children, stopping, build, guard })

@@ -7,7 +7,6 @@ import {
   changedPathsProblem, judgePage, pagesOf, type ListedFile,
 } from '../../../../src/codehost/closure/publication/changed-paths.js'
 import { publicationInventory } from '../../../../src/codehost/closure/publication/inventory.js'
-import { minutePace } from '../../../../src/codehost/closure/publication/pace.js'
 import { objectId } from '../../../../src/codehost/git/object-id.js'
 import { treeId, type TreeEntry } from '../../../../src/codehost/git/tree-entry.js'
 import type { EffectEntry } from '../../../../src/codehost/jobs/histories.js'
@@ -183,31 +182,6 @@ t.test('C-244 one level of a tree is proved by its entries, and asked for withou
     { tree: rows.map((row) => ({ ...row, sha: id('x') })) },
     { tree: rows.map((row) => ({ ...row, path: `x/${row.path}` })) },
   ]) t.hasStrict(judged(change), { reason: 'readback_differs' })
-})
-
-t.test('a host of others is asked no more often than so many times within any 60 seconds', async (t) => {
-  let now = 0
-  const waits: number[] = []
-  const clock = {
-    wallMs: () => now, monotonicMs: () => now,
-    sleep: async (ms: number) => {
-      waits.push(ms)
-      now += ms
-    },
-  }
-  const pass = minutePace(clock, 3, new AbortController().signal)
-  for (let time = 0; time < 3; time += 1) {
-    await pass()
-    now += 1_000
-  }
-  t.strictSame([waits, now], [[], 3_000])
-  await pass()
-  t.strictSame([waits, now], [[57_000], 60_000])
-  await pass()
-  t.strictSame(waits, [57_000, 1_000])
-  const free = minutePace(clock, Infinity, new AbortController().signal)
-  for (let time = 0; time < 50; time += 1) await free()
-  t.equal(waits.length, 2)
 })
 
 t.test('C-228 pages of changed paths that the last journal has no room for lie in one of their own, and none is lost', (t) => {

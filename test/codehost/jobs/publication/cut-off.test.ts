@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { jobCollection, type Job } from '../../../../src/codehost/jobs/job-rows.js'
 import { diesUnsent } from '../../../support/codehost/dies-unsent.js'
 import { must } from '../../../support/must.js'
+import { send } from '../../../support/codehost/publish-lines.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
 import { t } from '../../../support/tests-in-slices.js'
 
@@ -83,6 +84,35 @@ t.test('a publication whose run died behind the proof that its next creation nev
   })
   t.equal((await wayOf(at, job)).command, `sallyport codehost run ${job} --resume`)
   must(await at.run(['codehost', 'resume', job]))
+  t.equal(at.job(job).state, 'succeeded')
+  t.equal(at.posts().length, 6)
+})
+
+t.test('a resume that is stopped before it looked at what a dead run made takes no proof away: the next one sends', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  await killedAt(at, 'run', job, 'codehost.produced')
+  must(await at.run(['goal', 'add', 'recovered']))
+  const stop = new AbortController()
+  const ran = await at.run(['codehost', 'resume', job, '--json'], {
+    stop: stop.signal, at: (step) => {
+      if (step === 'codehost.claimed') stop.abort()
+    },
+  })
+  t.equal(ran.error().code, 'codehost_not_sent')
+  t.hasStrict(at.job(job), {
+    state: 'blocked', reason: 'interrupted_after_spawn', contacted: 0, reserved: true,
+  })
+  const goesOn = async (how: string): Promise<void> => {
+    t.hasStrict(await at.json(['codehost', 'job', job]), {
+      way_on: { command: `sallyport codehost run ${job} --resume`, for_good: false },
+    }, how)
+    t.not((await at.json(['codehost', 'connections']))[0].occupied_for_good, true, how)
+  }
+  await goesOn('now')
+  await at.transact((tx) => tx.put(jobCollection, job, { ...at.job(job), reason: 'run_cancelled' }))
+  await goesOn('as an earlier version has left it')
+  must(await send(at, { job, digest: at.job(job).preview_sha256 }))
   t.equal(at.job(job).state, 'succeeded')
   t.equal(at.posts().length, 6)
 })

@@ -1,5 +1,5 @@
 /** Hosts of others are asked no more often than they say that they like. */
-import type { Clock } from '../../../base/clock.js'
+import type { Clock } from '../../base/clock.js'
 
 const windowMs = 60_000
 
