@@ -3,7 +3,6 @@
  * Only what rests on authority has one: reading back a charge that is owed is ended by nobody.
  */
 import type { SendFence } from '../state/holds/holds.js'
-import { collections } from '../governance/rows.js'
 import { pendingStops } from '../governance/stops/pending.js'
 import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
 import { covers, offRoutes, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
@@ -40,13 +39,6 @@ export const requireUnstopped = <C>(
   if (stop !== undefined) throw stoppedError(stop)
 }
 
-/** A login that replaces others puts no stop: the row of the session says that it has ended. */
-const requireRootStands = <C>(op: Sending<C>, view: View): void => {
-  const { root = null } = partyOf(op, view)
-  const row = root === null ? undefined : view.get(collections.roots, root)
-  if ((row?.ended ?? null) !== null) throw stoppedError({ kind: 'root', target: root })
-}
-
 const fenceFileOf = <C>(op: Sending<C>): SendFence => {
   const { store } = op.ctx.gov
   const {
@@ -75,8 +67,6 @@ export const wireFenceOf = <C>(op: Sending<C>): WireFence => {
     },
     async look() {
       const view = await unstoppedView(op)
-      // Before the first byte authority is asked for it, and tells it in its own words.
-      if (known !== null) requireRootStands(op, view)
       known ??= stopsRecorded(view)
       const since = recordedSince(view, known)
       if (since === 'too_many') throw stoppedError({ kind: 'all', target: null })

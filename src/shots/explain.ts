@@ -21,7 +21,7 @@ import {
 } from './observations/observation-rows.js'
 import { fileNameOf } from './scan/names.js'
 import { needsReading } from './scan/needs-reading.js'
-import { bytesOf } from './scan/read-once.js'
+import { exactFactsOf } from './scan/read-once.js'
 import { isSameFile } from './scan/same-file.js'
 import { imageFolders } from './source/folder-machine.js'
 import { ignoredOf } from './source/ignored.js'
@@ -160,11 +160,8 @@ const seenOf = (view: View, found: Found, folders: readonly string[]): Seen => {
   return { folder: folders[0] ?? null, row: undefined }
 }
 
-const isChanged = (row: SeenFile, { size, mtimeNs, ctimeNs, ino }: BigIntStats): boolean =>
-  !isSameFile(row, {
-    bytes: bytesOf(size), modifiedNs: String(mtimeNs), changedNs: String(ctimeNs),
-    inode: String(ino),
-  })
+const isChanged = (row: SeenFile, stat: BigIntStats): boolean =>
+  !isSameFile(row, exactFactsOf(stat))
 
 type Would = Pick<Explanation['now'], 'scan_would' | 'why'>
 

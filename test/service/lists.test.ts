@@ -100,7 +100,7 @@ t.test('A-130 all finished tasks are taken over by one request, as by the verb, 
   for (const stage of ['succeeded', 'blocked', 'succeeded'] as const) {
     await taskAt(world, sessionOf(world), stage)
   }
-  t.equal((await world.run(['login'])).status, 0)
+  t.equal((await world.run(['login', '--replace'])).status, 0)
   const at = await serving(t, world)
   const path = '/api/work-board/recover'
   t.equal((await at.ask('POST', path, { token: null })).status, 401)

@@ -110,16 +110,19 @@ t.test('a window that began before the hours asked for keeps its sentence', asyn
   t.match((await world.run(line)).stdout, / {2}14:00-14:30 {2}Read about tides\./)
 })
 
+/** A picture of this time, for which like ones were seen until twenty past two. */
+const standsFrom = (folder: string, time: string) => observationOf(folder, 'r.png', {
+  captured_at: at(time),
+  screenshot_visual_run: {
+    representative_path: 'r.png', first_seen: at(time), last_seen: at('14:20'),
+    suppressed_count: 15, latest_suppressed_path: 'z.png', reason_counts: { same_picture: 15 },
+    quarter_counts: { [at('14:00')]: 15 },
+  },
+})
+
 t.test('like images of a picture from before the hours asked for are told in them', async (t) => {
   const world = await stage(t)
-  await world.put(observationOf(world.folder, 'r.png', {
-    captured_at: at('13:55'),
-    screenshot_visual_run: {
-      representative_path: 'r.png', first_seen: at('13:55'), last_seen: at('14:20'),
-      suppressed_count: 15, latest_suppressed_path: 'z.png', reason_counts: { same_picture: 15 },
-      quarter_counts: { [at('14:00')]: 15 },
-    },
-  }))
+  await world.put(standsFrom(world.folder, '13:55'))
   const line = ['shots', 'day', day, '--time-zone', 'UTC', '--from', '14:00']
   const told = (await world.run([...line, '--json'])).json()
   t.strictSame([told.pictures, told.hours[14], told.hours[13]], [0, 15, 0])
@@ -129,14 +132,7 @@ t.test('like images of a picture from before the hours asked for are told in the
 
 t.test('like images are told of a picture that a longer setting than that of now let stand for them, as a report tells them', async (t) => {
   const world = await stage(t)
-  await world.put(observationOf(world.folder, 'r.png', {
-    captured_at: at('10:00'),
-    screenshot_visual_run: {
-      representative_path: 'r.png', first_seen: at('10:00'), last_seen: at('14:20'),
-      suppressed_count: 15, latest_suppressed_path: 'z.png', reason_counts: { same_picture: 15 },
-      quarter_counts: { [at('14:00')]: 15 },
-    },
-  }))
+  await world.put(standsFrom(world.folder, '10:00'))
   const { hours } = await world.json(
     ['shots', 'day', day, '--time-zone', 'UTC', '--from', '14:00'])
   t.equal(hours[14], 15)

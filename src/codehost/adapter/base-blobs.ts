@@ -5,7 +5,6 @@ import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/find-connection.js'
 import type { Connection } from '../../governance/connections/connection-rows.js'
 import type { Session } from '../../governance/context.js'
-import { deploymentProfile } from '../../governance/profile.js'
 import type { View } from '../../state/types.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
@@ -16,7 +15,7 @@ import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { contradicts, orError, told, valueOf, type Told } from './base.js'
 import { errorOf } from './look.js'
-import { minutePace } from './pace.js'
+import { hostPace } from './pace.js'
 import { inPool } from './pool.js'
 import { readOrder, type Get } from './reads.js'
 
@@ -46,12 +45,10 @@ const bytesOf = (
 }
 
 const readAll = async (
-  { gov: { clock, store }, signal }: CodehostContext, get: Get, through: Connection,
-  { ids, take }: BlobsWish,
+  { gov, signal }: CodehostContext, get: Get, through: Connection, { ids, take }: BlobsWish,
 ): Promise<true> => {
   const name = repositoryOf(through.repository)
-  const pace = minutePace(
-    clock, deploymentProfile(store).loopback ? Infinity : getsPerMinuteMax, signal)
+  const pace = hostPace(gov, getsPerMinuteMax, signal)
   await inPool(ids, atOnce, async (id) => {
     await pace()
     const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)

@@ -1,5 +1,7 @@
 /** Hosts of others are asked no more often than they say that they like. */
 import type { Clock } from '../../base/clock.js'
+import type { Gov } from '../../governance/context.js'
+import { deploymentProfile } from '../../governance/profile.js'
 
 const windowMs = 60_000
 
@@ -23,3 +25,9 @@ export const minutePace = (
     }
   }
 }
+
+/** The same for reading the host of a deployment: one on this machine is asked at once. */
+export const hostPace = (
+  { clock, store }: Pick<Gov, 'clock' | 'store'>, most: number, signal: AbortSignal,
+): (() => Promise<void>) =>
+  minutePace(clock, deploymentProfile(store).loopback ? Infinity : most, signal)

@@ -89,8 +89,12 @@ const proofOf = (gov: Gov, possible: boolean): StepStatus => {
 const analysisLines = async (ctx: ShotsContext, view: View): Promise<readonly string[]> => {
   const { blockedAnywhere, groupsOf, mostBlockedNext } =
     await import('../../shots/analysis/blocked.js')
-  const { reasons } = blockedAnywhere(ctx, view)
-  const opening = groupsOf(view, 'pending').length > 0 ? []
+  const { classificationNow, currentFacts } =
+    await import('../../shots/observations/as-of-now.js')
+  const now = currentFacts(ctx, view)
+  const { reasons } = blockedAnywhere(ctx, view, now)
+  const waits = groupsOf(view, 'pending').some((key) => classificationNow(key, now) === null)
+  const opening = waits ? []
     : nextStepsOf(mostBlockedNext(ctx, view, reasons))
       .map(({ command }) => command.replace(/^sallyport /, ''))
   return opening.length > 0 ? opening : ['shots analyze']

@@ -7,12 +7,11 @@
  */
 import type { Hole } from '../../state/care/former.js'
 import { findEach } from '../../state/each.js'
-import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { collections, reservationsByState, type Reservation } from '../rows.js'
+import { collections, type Reservation } from '../rows.js'
 import { amountMicrousdMax } from './ledger-limits.js'
 import { post } from './post.js'
-import { findReservation } from './find-reservation.js'
+import { findReservation, unknownReservations } from './find-reservation.js'
 
 /** The runtime of operations that stand for unread records; no capability's. */
 export const unreadRuntime = 'unread'
@@ -71,8 +70,7 @@ export const holdUnread = (
 }
 
 const unreadCharges = (view: View): readonly Reservation[] =>
-  rowsUnder(view, collections.openReservations, reservationsByState, { under: ['unknown'] })
-    .map(({ doc }) => doc).filter(({ runtime }) => runtime === unreadRuntime)
+  unknownReservations(view).filter(({ runtime }) => runtime === unreadRuntime)
 
 /** Whether nobody has said yet what unread records have cost. */
 export const isUnreadOpen = (view: View): boolean => unreadCharges(view).length > 0

@@ -10,6 +10,7 @@ import { nowIso, type Gov } from '../context.js'
 import { verifyPassphrase, type Passphrase } from '../passphrase.js'
 import { collections, rootsByOwner, type Principal, type Root } from '../rows.js'
 import { reachStopped, requireAnswered } from '../stops/act.js'
+import { noteRecorded } from '../stops/recent.js'
 import { endRootsOf, pruneRoots } from './end.js'
 import { dropLastUse, touchLastUse } from './last-use.js'
 import { newToken, tokenDigest } from './token.js'
@@ -119,6 +120,8 @@ const writeRoot = (gov: Gov, root: Root, replace: boolean) =>
     const now = root.issued_at
     const by = { principal: row.principal_id, root: root.root_id }
     const replaced = replace ? endRootsOf(tx, now, row.principal_id, 'replaced', by) : []
+    // No stop lies while this is written: the record alone tells what is leaving that they ended.
+    for (const target of replaced) noteRecorded(tx, { kind: 'root', target })
     const pruned = pruneRoots(tx, now)
     tx.put(collections.roots, root.root_id, root)
     const facts = { face: gov.face, expires_at: root.expires_at, replaced: replaced.length }
@@ -161,14 +164,20 @@ export const login = async (
   const known = await proveOwner(gov, request)
   const token = newToken()
   const root = makeRoot(gov, request, known, token)
-  const watched = gov.store.holds.watch()
-  try {
+  const open = async (): Promise<readonly string[]> => {
     const { replaced, pruned } = await writeRoot(gov, root, replace)
     for (const id of [...replaced, ...pruned]) dropLastUse(gov.store.dir, id)
     touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
     await keep(token)
-    if (!replace) return { root, token, sent: [] }
-    const reached = await reachReplaced(gov, root, replaced, watched)
+    return replaced
+  }
+  if (!replace) {
+    await open()
+    return { root, token, sent: [] }
+  }
+  const watched = gov.store.holds.watch()
+  try {
+    const reached = await reachReplaced(gov, root, await open(), watched)
     requireAnswered(reached, null)
     return { root, token, sent: reached.sent }
   } finally {

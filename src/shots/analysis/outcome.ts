@@ -113,12 +113,8 @@ export const rowAfter = (
   const gone = item === 'blocked' && end.reason === sourceMissing
   if (gone) return withoutSource(rowReturned(row, before, now))
   if (item === 'skipped' || (item === 'blocked' && keepsStatus(before.analysis_status))) {
-    const { analysis_status, detail, contact } = before
-    const reason = item === 'skipped' && !keepsStatus(analysis_status) ? end.reason : before.reason
-    return {
-      ...row, analysis_status,
-      analyzer: { ...analyzer, ...callBefore(before), reason, detail, contact },
-    }
+    const isTold = item === 'skipped' && !keepsStatus(before.analysis_status)
+    return rowReturned(row, isTold ? { ...before, reason: end.reason } : before, now)
   }
   const detail = detailOf(end)
   if (item === 'blocked') {

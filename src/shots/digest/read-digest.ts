@@ -45,19 +45,24 @@ export const requireEpisode = (view: View, id: string): Episode => {
 }
 
 /**
- * Episodes, newest window first; with an id only those behind it. Throws `not_found`
- * `digest_not_found`.
+ * Those of a list of all episodes that come behind one of them; without an id the whole list.
+ * Throws `not_found` `digest_not_found`.
  */
-export function* episodesBehind(
-  view: View, after: string | undefined,
+function* behind(
+  view: View, episodes: Iterable<Episode>, after: string | undefined,
 ): Generator<Episode, void, undefined> {
-  const from = after === undefined ? undefined : requireEpisode(view, after)
-  let isBehind = from === undefined
-  for (const episode of episodesNewestFirst(view)) {
-    if (isBehind || from === undefined || episode.window_start < from.window_start) yield episode
+  if (after !== undefined) requireEpisode(view, after)
+  let isBehind = after === undefined
+  for (const episode of episodes) {
+    if (isBehind) yield episode
     isBehind ||= episode.episode_id === after
   }
 }
+
+/** Episodes, newest window first; with an id as `behind` has it. */
+export const episodesBehind = (
+  view: View, after: string | undefined,
+): Generator<Episode, void, undefined> => behind(view, episodesNewestFirst(view), after)
 
 /** No window is longer, so none that begins a day before another ends behind that one's begin. */
 const windowMsMax = shotLimits.digestWindowMinutesMax * 60_000
@@ -68,8 +73,8 @@ const byEnd = (a: Episode, b: Episode): number => {
   return a.episode_id < b.episode_id ? 1 : -1
 }
 
-/** Every episode, that which ended last first: windows of several lengths may begin together. */
-export function* episodesByEnd(view: View): Generator<Episode, void, undefined> {
+/** Windows of several lengths may begin together. */
+function* lastEndedFirst(view: View): Generator<Episode, void, undefined> {
   const held: Episode[] = []
   for (const episode of episodesNewestFirst(view)) {
     const latest = msFromIso(episode.window_start) + windowMsMax
@@ -82,6 +87,11 @@ export function* episodesByEnd(view: View): Generator<Episode, void, undefined> 
   }
   yield* held
 }
+
+/** Episodes, that which ended last first; with an id as `behind` has it. */
+export const episodesByEnd = (
+  view: View, after: string | undefined,
+): Generator<Episode, void, undefined> => behind(view, lastEndedFirst(view), after)
 
 /** Opens the digest of an id. Throws `not_found` `digest_not_found`, and as `readDigest`. */
 export const openDigest = (gov: Pick<Gov, 'store'>, view: View, id: string): OpenedDigest => {

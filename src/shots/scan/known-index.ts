@@ -75,7 +75,7 @@ export const bindingOf = (
     sequence: view.sequence,
     receipt_number: head.number,
     receipt_sha256: head.sha256,
-    missing: hidden.missing, archived: hidden.archived,
+    ...hidden,
   }
 }
 

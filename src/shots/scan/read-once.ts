@@ -75,7 +75,7 @@ const readWhole = (fd: number, size: number): Buffer | null => {
  * A size as a row keeps it: one that no number holds exactly is told as the largest that does. A
  * sparse file of that size would end each scan.
  */
-export const bytesOf = (size: bigint): number => Math.min(Number(size), Number.MAX_SAFE_INTEGER)
+const bytesOf = (size: bigint): number => Math.min(Number(size), Number.MAX_SAFE_INTEGER)
 
 const factsOf = (fd: number, stat: Stat): ReadFacts => ({
   bytes: bytesOf(stat.size), modifiedNs: stat.mtimeNs, changedNs: stat.ctimeNs, inode: stat.ino,
@@ -149,14 +149,16 @@ export const readOnce = (folder: string, name: string, nowMs: number): ReadResul
   }
 }
 
-/** Exact size, times and inode of a file by its name; null where it is gone. */
+/** Exact size, times and inode of a file, as a row keeps them. */
+export const exactFactsOf = ({ size, mtimeNs, ctimeNs, ino }: Stat): ExactFacts => ({
+  bytes: bytesOf(size), modifiedNs: String(mtimeNs), changedNs: String(ctimeNs),
+  inode: String(ino),
+})
+
+/** The same of a file by its name; null where it is gone. */
 export const exactStamp = (folder: string, name: string): ExactFacts | null => {
   try {
-    const stat = lstatSync(pathBelow(folder, name), { bigint: true })
-    return {
-      bytes: bytesOf(stat.size), modifiedNs: String(stat.mtimeNs),
-      changedNs: String(stat.ctimeNs), inode: String(stat.ino),
-    }
+    return exactFactsOf(lstatSync(pathBelow(folder, name), { bigint: true }))
   } catch {
     return null
   }

@@ -69,12 +69,8 @@ function* digests(
 ): Generator<Written, void, undefined> {
   const after = from !== null && 'episode' in from ? from.episode : undefined
   const until = from !== null && 'behind' in from ? from.behind.captured_at : null
-  let isBehind = after === undefined
-  for (const episode of episodesByEnd(view)) {
+  for (const episode of episodesByEnd(view, after)) {
     const { episode_id: id, window_end: at } = episode
-    const isDone = !isBehind
-    isBehind ||= id === after
-    if (isDone) continue
     if (at < since) return
     if (until !== null && at > until) continue
     const open = () => ({ content: readDigest(gov, view, episode).content })

@@ -59,8 +59,10 @@ export const atHost = 'the host has the request'
 /** The moment after the last check, in which the first byte waits to be written. */
 export const writeWaits = 'last check to first byte'
 /** Interrupts that are stops: they reach a request that is on its way. */
-const reaching: readonly Interrupt[] =
-  ['revoke', 'owner disabled', 'route disabled', 'another key', 'switched off', 'session ended']
+const reaching: readonly Interrupt[] = [
+  'revoke', 'owner disabled', 'route disabled', 'another key', 'switched off', 'session ended',
+  'taken over',
+]
 /** The same for a bill. */
 export const billAtHost = 'the host writes the bill'
 /** The same for the bill that is asked for when the first one told nothing. */

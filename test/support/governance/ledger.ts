@@ -5,6 +5,7 @@ import {
 } from '../../../src/governance/ledger/steps.js'
 import type { Binding } from '../../../src/governance/ledger/post.js'
 import type { Session } from '../../../src/governance/context.js'
+import { collections } from '../../../src/governance/rows.js'
 import { Memory } from './memory.js'
 
 export const now = '2026-11-20T10:00:00.000Z'
@@ -23,9 +24,10 @@ export const request = (change: Partial<ReserveRequest> = {}): ReserveRequest =>
   ...binding(), taskId: 'task_1', principal: 'prn_1', bound: 100, ...change,
 })
 
-/** Empty accounting, or a ledger with this ceiling. */
+/** Empty accounting, or a ledger with this ceiling; its owner has a row, or would be gone. */
 export const ledgerOf = (ceiling?: number): Memory => {
   const memory = new Memory()
+  memory.transact((tx) => tx.put(collections.principals, 'prn_1', sessionOf('prn_1').principal))
   if (ceiling !== undefined) memory.transact((tx) => bootstrapLedger(tx, now, ceiling))
   return memory
 }

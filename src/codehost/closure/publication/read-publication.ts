@@ -5,8 +5,7 @@
  * of it (C-021, C-155, C-244 to C-249).
  */
 import type { Gov } from '../../../governance/context.js'
-import { deploymentProfile } from '../../../governance/profile.js'
-import { minutePace } from '../../adapter/pace.js'
+import { hostPace } from '../../adapter/pace.js'
 import { inPool } from '../../adapter/pool.js'
 import {
   contentReadback, levelReadback, publishedReadback, pullTold, type Published,
@@ -49,12 +48,11 @@ class Reader {
   readonly #receipts = new Map<number, ReadReceipt>()
 
   constructor(target: PublicationTarget, reading: Reading) {
-    const { gov: { clock, store }, limits, signal } = reading
+    const { gov, limits, signal } = reading
     this.#target = target
     this.#reading = reading
     this.#of = publishedOf(target.publication, target.job, { effects: target.inventory.contacted })
-    const { loopback } = deploymentProfile(store)
-    this.#pace = minutePace(clock, loopback ? Infinity : limits.getsPerMinuteMax, signal)
+    this.#pace = hostPace(gov, limits.getsPerMinuteMax, signal)
   }
 
   async read(): Promise<Evidence> {

@@ -100,16 +100,16 @@ export class Spool {
     }
     return this.#locked('a capture', async () => {
       await at('spool.locked')
-      // What leaves now waits no more: it must not be found as what is known.
-      const left = this.#makeRoom(0)
-      const known = this.#known(capture.facts)
-      if (known !== null) {
-        const { evicted, extent } = left
-        return { outcome: 'known', facts: known, counts: this.#counts(extent), evicted }
+      const left = this.#known(capture.facts) === null ? null : this.#makeRoom(0)
+      // Asked again: what has just left is known no more.
+      const known = left === null ? null : this.#known(capture.facts)
+      if (left !== null && known !== null) {
+        const counts = this.#counts(left.extent)
+        return { outcome: 'known', facts: known, counts, evicted: left.evicted }
       }
       const { evicted, extent } = this.#makeRoom(file.length)
       const counts = this.#counts(await this.#write(capture.facts.request_id, file, extent))
-      const all = [...left.evicted, ...evicted]
+      const all = [...left?.evicted ?? [], ...evicted]
       return { outcome: 'spooled', facts: capture.facts, counts, evicted: all }
     })
   }
