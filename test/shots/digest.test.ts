@@ -197,6 +197,9 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     t.match(one.stderr, 'written by gateway/acme/report-1')
     const none = await world.run(['shots', 'digests', 'epi_none', '--json'])
     t.equal(none.error().code, 'digest_not_found')
+    const unknown = 'epi_01890000-0000-7000-8000-000000000000'
+    const behind = await world.run(['shots', 'list', '--digests', '--after', unknown, '--json'])
+    t.equal(behind.error().code, 'digest_not_found', 'nothing comes behind what is not there')
     t.equal((await world.run(['state', 'check', '--json'])).status, 0)
     t.equal(world.view().get(digestCollections.head, 'the')?.count, 2)
   })
