@@ -1,10 +1,12 @@
 /** Use cases over a whole state directory: what the state verbs do, with every layer's rules. */
+import { join } from 'node:path'
 import type { Clock } from '../base/clock.js'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
 import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { isInitLost } from '../governance/initialized.js'
+import { listPrincipals } from '../governance/principals.js'
 import { settleRestored } from '../contact/recovery.js'
 import { formerStates, settleFormers } from '../state/care/aside.js'
 import { backupState, type BackupReport } from '../state/care/backup.js'
@@ -81,6 +83,29 @@ const layoutOf = async (registry: Registry): Promise<Layout> => {
   return { specs: collections, derived }
 }
 
+/** Whether somebody has this name there; true where the state does not open and cannot tell. */
+const hasOwner = (site: StateSite, dir: string, owner: string): boolean => {
+  try {
+    const store = new FileStore({ ...site, dir, mode: 'read' })
+    try {
+      return listPrincipals(store.read()).some(({ name }) => name === owner)
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    if (error instanceof SallyportError) return true
+    throw error
+  }
+}
+
+/** Else a mistyped name would leave the first owner enabled, and lock out whoever was meant. */
+const requireOwner = (site: StateSite, dir = site.dir): void => {
+  if (site.owner === undefined || hasOwner(site, dir, site.owner)) return
+  throw fail.notFound('principal_not_found', 'There is no owner of this name.', {
+    next: 'Name an owner of what is put back. Without --owner it is the first one.',
+  })
+}
+
 const nothingKept: Kept = {
   kept_liabilities: 0, unread_operations: [], unreadable_states: 0, kept_artifacts: 0,
   owners_to_enable: [],
@@ -136,6 +161,7 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
 export const repairWhole = async (
   site: StateSite, lost: readonly string[] = [], registry: Registry = capabilities,
 ): Promise<RepairReport & Kept & Left> => {
+  requireOwner(site)
   let kept = nothingKept
   const { replicaToRepair } = await import('./replica-repair.js')
   const replica = await replicaToRepair(site)
@@ -158,6 +184,7 @@ export const repairWhole = async (
 export const restoreWhole = async (
   site: StateSite, backup: string, registry: Registry = capabilities,
 ): Promise<RestoreReport & Kept> => {
+  requireOwner(site, join(backup, 'state'))
   let kept = nothingKept
   const report = await restoreState({
     ...site, ...await layoutOf(registry), backup,

@@ -338,6 +338,22 @@ t.test('A-070 a restore where no state is lets only the one who restores log in'
   t.equal((await at.run(['state', 'check'])).status, 0)
 })
 
+t.test('a restore and a repair for an owner whom nobody has made are refused, and change nothing', async (t) => {
+  const at = await withOwners(t, 'bob')
+  must(await at.run(['state', 'backup', 'kept']))
+  const before = at.view().sequence
+  const lines = [['state', 'restore', 'kept', '--yes'], ['state', 'repair']]
+  for (const line of lines) {
+    const ran = await at.run([...line, '--owner', 'bbo', '--json'])
+    t.strictSame([ran.status, ran.error().code], [6, 'principal_not_found'])
+  }
+  t.equal(at.view().sequence, before)
+  t.strictSame(owners(at.view()), { ada: true, bob: true })
+  lostForGood(at)
+  t.equal((await at.run([...lines[0]!, '--owner', 'bbo'])).status, 6, 'nor where no state is')
+  must(await at.run([...lines[0]!, '--owner', 'bob']))
+})
+
 t.test('A-070 an owner who is enabled again does not bring back the consent that they gave',
   async (t) => {
     const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha().gateway()

@@ -186,7 +186,7 @@ export const restore = verb(stateRestore, {
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   anchor: 'any',
   damage: 'unasked',
-  exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
+  exits: ['rejected', 'not_found', 'conflict', 'blocked', 'locked', 'damaged'],
   flags: (command) =>
     command
       .argument('<dir>', 'a folder that `state backup` made')

@@ -69,7 +69,7 @@ export const repair = verb(stateRepair, {
   examples: ['$ sallyport state repair', '$ sallyport state repair --lost wal/000000000004.log'],
   anchor: 'any',
   damage: 'unasked',
-  exits: ['rejected', 'no_state', 'locked', 'damaged'],
+  exits: ['rejected', 'not_found', 'no_state', 'locked', 'damaged'],
   flags: (command) =>
     command
       .option('--owner <name>', 'who repairs, if not the first owner')
