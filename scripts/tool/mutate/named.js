@@ -79,7 +79,11 @@ const workerAt = async (number, env, onMac) => ({
   woven: null, apart: null, known: new Map(),
 })
 
-const isSource = ({ file }) => file.startsWith('src/') && file.endsWith('.ts')
+/** A browser has this file as it is built, and could import no switch. */
+const isOfBrowser = (file) => file === 'src/service/page/page-script.ts'
+
+const isSource = ({ file }) =>
+  file.startsWith('src/') && file.endsWith('.ts') && !isOfBrowser(file)
 
 const changesOf = (entries) => entries
   .filter(({ place }) => isSource(place))
