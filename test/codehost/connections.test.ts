@@ -5,6 +5,7 @@ import { canonicalJson } from '../../src/base/canonical.js'
 import { bindingOf } from '../../src/governance/connections/grant.js'
 import { prepareConsent } from '../../src/codehost/consent.js'
 import { codehostActions } from '../../src/codehost/constants.js'
+import { collections } from '../../src/governance/rows.js'
 import { connected, hostToken } from '../support/codehost/connected.js'
 import { repositoryBody, startPlainHost } from '../support/codehost/plain-host.js'
 import { failure, must } from '../support/must.js'
@@ -209,6 +210,7 @@ t.test('C-014 C-015 C-016 an occupied connection keeps its scope, and revoking i
     'codehost', 'connect', '--connection', at.id, '--repo', 'octo-org/other',
     '--expected-revision', '2', '--json',
   ])).error().code, 'capacity_reserved')
+  t.strictSame(at.view().all(collections.stops), [], 'nothing was stopped for what is not saved')
   // A job may have taken it between that look and the record.
   const { changeConnection } = await import('../../src/governance/connections/save.js')
   await t.rejects(at.transact((tx) => changeConnection(tx, occupied.updated_at, at.session(), {

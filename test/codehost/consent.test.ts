@@ -1,8 +1,14 @@
 /** Where a consent lies, what makes one, and what is none. */
 import { readdirSync } from 'node:fs'
 import { canonicalJson } from '../../src/base/canonical.js'
+import {
+  issueConsent, prepareConsent, type PreparedConsent,
+} from '../../src/codehost/consent.js'
+import type { CodehostContext } from '../../src/codehost/context.js'
 import { connectionCollection } from '../../src/governance/connections/connection-rows.js'
-import { connected } from '../support/codehost/connected.js'
+import { policyHead } from '../../src/governance/policy/head.js'
+import { vaultDigest } from '../../src/governance/vault.js'
+import { connected, type Connected } from '../support/codehost/connected.js'
 import { onCall } from '../support/codehost/on-call.js'
 import { working } from '../support/codehost/working.js'
 import { must } from '../support/must.js'
@@ -134,4 +140,49 @@ t.test('C-169 taking over a task makes no consent, and a consent moves no task',
   must(await at.run(['codehost', 'consent', other, '--acknowledge', '--expected-revision', '1',
     '--action', 'issue.create']))
   t.equal(canonicalJson(at.task(task)), owned, 'no ownership moves')
+})
+
+/** A code host that nobody may ask. */
+const unasked = (at: Connected): CodehostContext => ({
+  gov: at.gov, signal: new AbortController().signal, baseUrl: 'https://127.0.0.1:1',
+  client: async () => { throw new Error('the host was asked') },
+})
+
+const wishOf = (at: Connected) => ({
+  connectionId: at.id, expectedRevision: at.revision(), actions: ['issue.create'],
+  durationMs: 60_000, canAcknowledge: true,
+})
+
+t.test('C-014 C-046 what nobody can acknowledge, of another revision or of an occupied connection is refused before the host is asked', async (t) => {
+  const at = await connected(t)
+  const refused = async (change: object, code: string) => {
+    const before = canonicalJson(at.row())
+    await t.rejects(
+      prepareConsent(unasked(at), at.session(), { ...wishOf(at), ...change }), { code }, code)
+    t.equal(canonicalJson(at.row()), before)
+  }
+  await refused({ canAcknowledge: false }, 'acknowledgment_required')
+  await refused({ expectedRevision: at.revision() + 1 }, 'stale_connection_revision')
+  await at.transact((tx) => tx.put(connectionCollection, at.id, {
+    ...at.row(), active_job_id: 'job_x', active_fence: 1,
+  }))
+  await refused({}, 'capacity_reserved')
+})
+
+t.test('C-046 what was prepared is issued to whoever acknowledges its words, and to nobody else', async (t) => {
+  const at = await connected(t)
+  const [view, session] = [at.view(), at.session()]
+  const prepared = {
+    wish: wishOf(at), statement: { sha256: 'a'.repeat(64) },
+    look: {
+      repository: { id: 1 }, author: null, policyFence: policyHead(view).fence,
+      bound: { vaultDigest: vaultDigest(view, at.row().credential_ref) },
+    },
+  } as unknown as PreparedConsent
+  const issue = (acknowledged: boolean) =>
+    issueConsent(unasked(at), session, prepared, acknowledged)
+  await t.rejects(issue(false), { code: 'acknowledgment_required' })
+  t.equal(at.row().consent, null)
+  await issue(true)
+  t.hasStrict(at.row(), { mode: 'active', consent: { actions: ['issue.create'] } })
 })

@@ -1,6 +1,7 @@
 /** A connection that is not needed any more: its token goes, its row stays. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { disconnect as disconnectNow, revokeConsent } from '../../src/codehost/restrict.js'
 import { collections } from '../../src/governance/rows.js'
 import { connectionCollection } from '../../src/governance/connections/connection-rows.js'
 import { connected, type Connected } from '../support/codehost/connected.js'
@@ -113,4 +114,35 @@ t.test('two that connect at once take up one row between them, and neither is re
   ])).map((ran) => must(ran).json().id)
   t.ok(ids.includes(at.id))
   t.equal(at.view().all(connectionCollection).length, new Set(ids).size)
+})
+
+/** Who acts with a session that ends just before the record which takes the token out. */
+const endingBefore = (at: Connected, end: () => Promise<unknown>): Connected['gov'] => {
+  const { store } = at.gov
+  const transact: typeof store.transact = async (verb, act, options) => {
+    // The stop goes before whatever waits; what follows it does not.
+    if (options === undefined) await end()
+    return store.transact(verb, act, options)
+  }
+  return { ...at.gov, store: new Proxy(store, {
+    get: (target, name) => {
+      const found: unknown = name === 'transact' ? transact : Reflect.get(target, name, target)
+      return typeof found === 'function' ? found.bind(target) : found
+    },
+  }) }
+}
+
+t.test('a session that has ended stops nothing, and one that ends behind its stop takes no token out', async (t) => {
+  const at = await connected(t)
+  must(await at.consent())
+  const first = at.session()
+  must(await at.run(['logout']))
+  await t.rejects(revokeConsent(at.gov, first, at.id), { code: 'session_ended' })
+  t.strictSame(at.view().all(collections.stops).map(({ doc: { kind } }) => kind), ['root'],
+    'the logout alone')
+  must(await at.run(['login']))
+  const gov = endingBefore(at, async () => must(await at.run(['logout'])))
+  await t.rejects(disconnectNow(gov, at.session(), at.id), { code: 'session_ended' })
+  t.hasStrict(at.row(), { mode: 'disabled' }, 'its stop is in force')
+  t.ok(at.view().get(collections.credentials, at.row().credential_ref), 'the token stays')
 })

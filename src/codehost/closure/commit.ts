@@ -20,7 +20,7 @@ import { jobCollection } from '../jobs/job-rows.js'
 import { keepReads } from '../jobs/settle.js'
 import { requireBindings, type Bindings } from './bindings.js'
 import { closureBlocked } from './blockers.js'
-import { appliedClosure, requireClosable, requireIdentity, type Identified } from './eligible.js'
+import { appliedClosure, requireIdentity, type Identified } from './eligible.js'
 import type { Evidence } from './evidence.js'
 import { journalsMax, rowedReceipts, type SealedJournal } from './journals.js'
 import { mintClosureReceipt, type ReceiptParts } from './receipt.js'
@@ -153,7 +153,7 @@ export interface Committed {
 
 /**
  * Commits; by `tried` it says when rows may name what was sealed. Throws what the bindings,
- * eligibility and session say, and what the lock and the disk do; then nothing was closed.
+ * identity and session say, and what the lock and the disk do; then nothing was closed.
  */
 export const commitClosure = (gov: Gov, prepared: Prepared, tried: Tried): Promise<Committed> => {
   const { session, jobId, read, bindings, lastUseMs } = prepared
@@ -164,8 +164,8 @@ export const commitClosure = (gov: Gov, prepared: Prepared, tried: Tried): Promi
     const of = requireIdentity(tx, live, jobId)
     const applied = appliedClosure(tx, of.job, read)
     if (applied !== null) return { closureId: applied.closure_id, own: false }
+    // With the same bindings it is as closable as when they were read.
     requireBindings(tx, jobId, bindings)
-    requireClosable(tx, of, read.request)
     const closureId = write(gov, tx, of, prepared)
     named()
     return { closureId, own: true }

@@ -1,6 +1,7 @@
 /**
- * Which requests may close at all, out of rows of one view: before anybody is contacted, and once
- * more in the record that closes. Pure (C-082 to C-085, C-164, C-182 to C-184, C-187 to C-189).
+ * Which requests may close at all, out of rows of one view, before anybody is contacted; whose they
+ * are, and what was applied, once more in the record that closes. Pure (C-082 to C-085, C-164,
+ * C-182 to C-184, C-187 to C-189).
  */
 import { fail } from '../../base/errors.js'
 import { findTask } from '../../governance/board/place.js'
@@ -102,6 +103,7 @@ const stale = (code: string, text: string, job: Job) => fail.conflict(code, text
 })
 
 /**
+ * What it asks of rows is bound (bindings.ts), so that the record has no need to ask it again.
  * Throws `conflict` unless the job may be closed by this request now: `job_not_closable` (with the
  * state, `leased` or `capacity_free` as reason), `stale_job_revision`, `stale_connection_revision`,
  * `stale_connection_fence`.

@@ -4,6 +4,7 @@ import {
   mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { anchorOf } from '../../support/anchor.js'
 import { closureCollection } from '../../../src/codehost/jobs/closed/closed-job-rows.js'
 import {
   appendEntry, artifactHistory, checkpointHistory, effectHistory,
@@ -30,6 +31,24 @@ t.test('C-191 of many identical requests at once one reads the host, and all get
   t.strictSame(seen.length, 2, 'one repository, one issue')
   t.equal(at.view().all(closureCollection).length, 1)
   t.equal(at.job(job).revision, request['expected_job_revision'] + 1)
+})
+
+t.test('an old copy of the state cannot forget a closure: its record moves the anchor, and the same request again does not', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Anchored', 'numbered')
+  const request = at.request(job)
+  const anchors: string[] = []
+  const note = () => anchors.push(anchorOf(at.place))
+  must(await at.close(job, request, {
+    at: (step) => {
+      if (step === 'closure.staged' || step === 'closure.committed') note()
+    },
+  }))
+  must(await at.close(job, request))
+  note()
+  const [before, after, again] = anchors
+  t.not(after, before, 'the record moved it')
+  t.equal(again, after)
 })
 
 t.test('C-258 of two keys at once one closes, and the other one is refused', async (t) => {

@@ -7,14 +7,19 @@ import {
 } from '../../../../src/codehost/closure/offline/readbacks.js'
 import { verifyReceipt } from '../../../../src/codehost/closure/offline/verify-receipt.js'
 import { closureCollection } from '../../../../src/codehost/jobs/closed/closed-job-rows.js'
+import {
+  appendEntry, artifactHistory, effectHistory, readHistory,
+} from '../../../../src/codehost/jobs/histories.js'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
 import { jobCollection } from '../../../../src/codehost/jobs/job-rows.js'
 import { receiptCollection } from '../../../../src/codehost/jobs/receipt.js'
 import { collections } from '../../../../src/governance/rows.js'
+import type { View } from '../../../../src/state/types.js'
 import { failure, must } from '../../../support/must.js'
 import { closing, type Closing } from '../../../support/codehost/closing.js'
 import { publishing } from '../../../support/codehost/publishing.js'
 import { t } from '../../../support/tests-in-slices.js'
+import type { Loose } from '../../../world/place.js'
 
 interface Kept {
   readonly job: string
@@ -168,6 +173,73 @@ t.test('a sealed receipt that the rows do not bear out any more is told as such,
     async () => t.equal(await reasons(closureFile), 'plan_and_object_ids'))
   must(await at.run(['codehost', 'verify', closureFile]))
   must(await at.run(['codehost', 'verify', readFile]))
+})
+
+type Stored = Pick<Closing['gov'], 'store'>
+
+/** The same store, in which the rows of one collection are read as other ones. */
+const readAs = (
+  { store }: Stored, collection: string, other: (doc: Loose) => Loose,
+): Stored => {
+  const over = <T extends object>(real: T, own: Partial<Record<keyof T, unknown>>): T =>
+    new Proxy(real, {
+      get: (target, name) => {
+        const found: unknown = name in own
+          ? own[name as keyof T] : Reflect.get(target, name, target)
+        return typeof found === 'function' ? found.bind(target) : found
+      },
+    })
+  const view = store.read()
+  const seen: Pick<View, 'get' | 'range' | 'rows'> = {
+    // What was worked out of the rows before is not of these.
+    rows: undefined,
+    get: (spec, id) => {
+      const doc = view.get(spec, id)
+      return doc === undefined || spec.name !== collection ? doc : other(doc) as typeof doc
+    },
+    range: (spec, options) => view.range(spec, options).map((one) =>
+      (spec.name === collection ? { ...one, doc: other(one.doc) as typeof one.doc } : one)),
+  }
+  return { store: over(store, { read: () => over(view, seen) }) }
+}
+
+t.test('what a receipt rests on is looked at, and told by its own name where it does not hold', async (t) => {
+  const at = await closing(t)
+  const { job, closureFile, readFile } = await kept(at)
+  const [closure, readback] = [closureFile, readFile].map((file) => readFileSync(file))
+  const failed = (gov: Stored, bytes: Buffer | undefined): string => {
+    try {
+      verifyReceipt(gov, bytes ?? Buffer.alloc(0))
+    } catch (error) {
+      if (error instanceof SallyportError) return String(error.details['failed'])
+      throw error
+    }
+    return ''
+  }
+  const none = '0'.repeat(64)
+  const cases: readonly (readonly [string, (doc: Loose) => Loose, string, string])[] = [
+    [closureCollection.name, (doc) => ({ ...doc, receipt: { ...doc.receipt, seal: none } }),
+      'stored request_job_and_checkpoint', ''],
+    [jobCollection.name, (doc) => ({ ...doc, reserved: true }), 'request_job_and_checkpoint', ''],
+    [artifactHistory.entries.name, (doc) => ({ ...doc, digest: none }), 'histories', 'histories'],
+    [readHistory.entries.name, (doc) => ({ ...doc, digest: none }),
+      'histories journals readbacks_kept readbacks_bound plan_and_object_ids',
+      'histories readbacks_kept'],
+    [collections.artifacts.name, (doc) => (doc.artifact_id === at.job(job).plan.artifact_id
+      ? { ...doc, label: 'other' } : doc), 'plan_and_object_ids', 'plan_and_object_ids'],
+  ]
+  for (const [collection, other, ofClosure, ofRead] of cases) {
+    const gov = readAs(at.gov, collection, other)
+    t.equal(failed(gov, closure), ofClosure, collection)
+    t.equal(failed(gov, readback), ofRead, collection)
+  }
+  t.equal(failed(at.gov, closure), '')
+  await at.transact((tx) => appendEntry(tx, effectHistory, job, {
+    type: 'contacted', at: '2026-01-01T00:00:00.000Z', effect: 1, attempt: 1, operation_id: 'op',
+    fence: 1, body_sha256: none,
+  }))
+  t.equal(failed(at.gov, closure), 'ledger')
+  t.equal(failed(at.gov, readback), '')
 })
 
 t.test('a journal whose stored bytes are gone or altered bears nothing out', async (t) => {
