@@ -2,7 +2,7 @@
  * One store of years: 1,000,000 known images and 100,000 asks, made by the use cases' own writers,
  * and what whole commands cost over it: wall time, processor time, peak memory. `npm run bench --
  * million`; SALLYPORT_MILLION names another number of images (a tenth as many asks), and
- * SALLYPORT_MILLION_DIR a folder that is seeded once and kept. A million takes 6 GB and most of an
+ * SALLYPORT_MILLION_DIR a folder that is seeded once and kept. A million takes 6 GB and half an
  * hour.
  */
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
