@@ -55,13 +55,12 @@ export const endOfDevice = (
   return stands ? undefined : all
 }
 
-/** Ends a pairing, in the record of the stop; false for one that has ended. */
+/** Ends a pairing, in the marked record of the stop; false for one that has ended. */
 export const endDevice = (
   tx: Tx, now: string, deviceId: string,
   by: { readonly principal: string; readonly root: string },
 ): boolean => {
   if (tx.get(endedDevices, deviceId) !== undefined) return false
-  tx.mark()
   tx.put(endedDevices, deviceId, { ended_at: now, reason: 'revoked', ...by })
   appendAudit(tx, now, { what: 'edge.revoked', ...by, subject: deviceId })
   return true

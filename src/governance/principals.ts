@@ -41,14 +41,16 @@ export const requirePrincipalName = (name: string): void => {
   throw fail.rejected('principal_name', text)
 }
 
-/** Writes a principal and its default goal; names are unique whatever their letter case. */
+/**
+ * Writes a principal, of a name that has the form of one, and its default goal; names are unique
+ * whatever their letter case.
+ */
 export const putPrincipal = (
   tx: Tx,
   now: string,
   name: string,
   passphrase: Principal['passphrase'],
 ): { readonly principal: Principal; readonly goal: Goal } => {
-  requirePrincipalName(name)
   const lower = name.toLowerCase()
   if (tx.all(collections.principals).some(({ doc }) => doc.name.toLowerCase() === lower)) {
     throw fail.conflict('principal_exists', 'There is an owner of this name already.', {

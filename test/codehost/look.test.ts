@@ -3,7 +3,9 @@ import { lookAtRepository } from '../../src/codehost/adapter/look.js'
 import {
   connectionCollection, type Connection,
 } from '../../src/governance/connections/connection-rows.js'
-import { changeConnection, issueGrant } from '../../src/governance/connections/save.js'
+import {
+  changeConnection, disconnectConnection, issueGrant,
+} from '../../src/governance/connections/save.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { newStop } from '../../src/governance/stops/act.js'
 import { putStop } from '../../src/state/stop-folder.js'
@@ -106,6 +108,8 @@ t.test('C-014 the records of a save compare revision and capacity themselves', a
   })), stale)
   await alter(at, { active_job_id: 'job_x', active_fence: 1 })
   await t.rejects(grant({}), { code: 'capacity_reserved' })
+  await t.rejects(at.transact((tx, now) => disconnectConnection(tx, now, session(), at.id)),
+    { code: 'capacity_reserved' })
   await alter(at, { owner: 'prn_x', active_job_id: null })
   await t.rejects(grant({}), { code: 'connection_not_found' })
   t.equal(at.row().consent, null)

@@ -2,9 +2,19 @@
  * Every act that narrows or decides something moves the anchor, so that an old copy of the state
  * cannot forget it; the same act again changes nothing and leaves the anchor where it is.
  */
+import { endOwnPairing } from '../../src/edge/end-own.js'
 import { requestCancel } from '../../src/governance/board/cancel.js'
+import { enablePrincipal } from '../../src/governance/enable.js'
+import { issueGrant } from '../../src/governance/connections/save.js'
+import { grantConsent } from '../../src/governance/policy/consents.js'
+import { policyHead } from '../../src/governance/policy/head.js'
+import { addPrincipal } from '../../src/governance/principals.js'
+import { collections } from '../../src/governance/rows.js'
+import { vaultDigest } from '../../src/governance/vault.js'
 import { anchorOf } from '../support/anchor.js'
-import { admissionOf } from '../support/tasks.js'
+import { connected } from '../support/codehost/connected.js'
+import { pairDevice } from '../support/edge/uploading.js'
+import { admissionOf, signIn } from '../support/tasks.js'
 import { admitTask } from '../../src/governance/board/admit.js'
 import { must } from '../support/must.js'
 import { stillClock } from '../support/clock.js'
@@ -147,4 +157,53 @@ t.test('A-070 asking for a cancel moves the anchor, once', async (t) => {
   t.not(moved, before)
   await at.transact((tx, now) => requestCancel(tx, now, session, task.task_id))
   t.equal(anchorOf(at.place), moved)
+})
+
+t.test('A-070 a consent to a connection moves the anchor, and so does taking its token away, once', async (t) => {
+  const at = await connected(t)
+  const before = anchorOf(at.place)
+  await at.transact((tx, now) => issueGrant(tx, now, at.session(), {
+    connectionId: at.id, expectedRevision: 1, actions: ['issue.create'], durationMs: 60_000,
+    statementSha256: 'a'.repeat(64), vaultDigest: vaultDigest(tx, at.row().credential_ref) ?? '',
+    repositoryId: 1, policyFence: policyHead(tx).fence, author: null,
+  }))
+  t.not(anchorOf(at.place), before, 'the consent')
+  const disconnect = ['codehost', 'disconnect', at.id]
+  must(await at.run(['codehost', 'mode', at.id, 'disabled']))
+  const disabled = anchorOf(at.place)
+  must(await at.run(disconnect))
+  const moved = anchorOf(at.place)
+  t.not(moved, disabled, 'the token, where nothing was left to stop')
+  must(await at.run(disconnect))
+  t.equal(anchorOf(at.place), moved)
+})
+
+t.test('A-070 a device that ends its own pairing moves the anchor', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(at)
+  const { party } = await pairDevice(at.gov, session)
+  const before = anchorOf(at.place)
+  await endOwnPairing(at.gov, party)
+  t.not(anchorOf(at.place), before)
+})
+
+t.test('A-070 enabling an owner moves the anchor where it ends what that owner had agreed to', async (t) => {
+  for (const agreed of [true, false]) {
+    const at = await World.still(t).state({ owner: 'ada' })
+    const { session } = await signIn(at)
+    const { principal } = await addPrincipal(at.gov, session, { name: 'maria' })
+    const { principal_id: id } = principal
+    await at.transact((tx, now) => {
+      if (agreed) {
+        grantConsent(tx, now, { purpose: 'p', statementSha256: '0'.repeat(64), expiresAt: null },
+          { route: 'alpha', revision: 1, principal: id, root: session.root.root_id })
+      }
+      tx.put(collections.principals, id, {
+        ...principal, disabled_at: now, disabled_by_restore: true,
+      })
+    })
+    const before = anchorOf(at.place)
+    t.ok((await enablePrincipal(at.gov, session, 'maria')).enabled)
+    t.equal(anchorOf(at.place) !== before, agreed)
+  }
 })

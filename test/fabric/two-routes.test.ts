@@ -1,4 +1,6 @@
 /** The rules that tie the two routes: one epoch, one fence, one ceiling, nothing comes back. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
 import { ceilingOwner } from '../../src/governance/policy/ceiling.js'
@@ -6,7 +8,7 @@ import { latestConsent } from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import { checkLedger, recover } from '../support/ledger.js'
-import { must } from '../support/must.js'
+import { failure, must } from '../support/must.js'
 import { t } from '../support/tests-in-slices.js'
 import { setupFlags } from '../world/alpha.js'
 import { bodyOf, slotFlags } from '../world/gateway.js'
@@ -148,6 +150,27 @@ t.test('A-085 A-090 an alpha save of the ceiling that stands takes it from no ga
   t.equal(other.error().code, 'ceiling_differs')
   t.match(other.error().hint, /gateway setup --spend-ceiling 0\.70usd`/)
   t.equal(checkLedger(t, rig)?.ceiling_microusd, 1_000_000)
+})
+
+t.test('A-158 no route is saved while the witness of the policy is gone, and either is once it is put back', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  const witness = join(rig.place.stateDir, 'witness.log')
+  const saves = [
+    async () => rig.run([
+      'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress',
+      '--timeout-seconds', '9', '--expected-policy-revision', String(await rig.revision()),
+    ]),
+    () => rig.widen(['--spend-ceiling-microusd', '3000000']),
+  ]
+  for (const save of saves) {
+    const whole = readFileSync(witness)
+    const { revision } = policyHead(rig.view())
+    rmSync(witness)
+    t.hasStrict(failure(await save()), { status: 7, code: 'witness_mismatch' })
+    t.equal(policyHead(rig.view()).revision, revision, 'nothing was published')
+    writeFileSync(witness, whole)
+    must(await save())
+  }
 })
 
 t.test('A-085 the form of questions does not ask for a ceiling that the gateway has, and tells what moves it', async (t) => {

@@ -49,12 +49,14 @@ t.test('a change that looked at another revision is a conflict', async (t) => {
 t.test('a title is one line of 1 to 200 characters', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
+  const { goal_id: goalId } = await addGoal(bench.gov, session, 'One')
   const wrong = ['', '   ', 'two\nlines', 'bell\u0007', 'x'.repeat(201), '\ud800', 'a\u2028b']
+  const refused = { kind: 'rejected', code: 'goal_title' }
   for (const title of wrong) {
-    await t.rejects(async () => addGoal(bench.gov, session, title), {
-      kind: 'rejected', code: 'goal_title',
-    })
+    await t.rejects(async () => addGoal(bench.gov, session, title), refused)
+    await t.rejects(async () => updateGoal(bench.gov, session, { goalId, title }), refused)
   }
+  t.hasStrict(requireOwnGoal(bench.view(), session, goalId), { title: 'One', revision: 1 })
   t.equal((await addGoal(bench.gov, session, '😀'.repeat(200))).revision, 1)
 })
 

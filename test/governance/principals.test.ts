@@ -1,3 +1,4 @@
+import { enablePrincipal } from '../../src/governance/enable.js'
 import { defaultGoal } from '../../src/governance/goals.js'
 import { hashPassphrase, verifyPassphrase } from '../../src/governance/passphrase.js'
 import {
@@ -111,7 +112,7 @@ t.test('disabling an owner ends its sessions and keeps the last owner', async (t
   await t.rejects(disablePrincipal(bench.gov, ada.session, 'ada'), { code: 'last_principal' })
 })
 
-t.test('an ended session adds and disables nobody', async (t) => {
+t.test('an ended session adds, disables and enables nobody', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
@@ -122,5 +123,13 @@ t.test('an ended session adds and disables nobody', async (t) => {
   await t.rejects(disablePrincipal(bench.gov, bob.session, 'ada'), {
     kind: 'unauthorized', code: 'session_ended',
   })
+  const { principal: { principal_id: id } } = bob.session
+  await bench.transact((tx, now) => tx.put(collections.principals, id, {
+    ...bob.session.principal, disabled_at: now, disabled_by_restore: true,
+  }))
+  await t.rejects(enablePrincipal(bench.gov, bob.session, 'bob'), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  t.type(bench.view().get(collections.principals, id)?.disabled_at, 'string')
   t.equal(listPrincipals(bench.view()).length, 2)
 })

@@ -10,7 +10,7 @@ import { policyHead } from '../../src/governance/policy/head.js'
 import { publishRevision } from '../../src/governance/policy/publish.js'
 import { policyStatus, type PolicyBlock } from '../../src/governance/policy/policy-status.js'
 import { collections } from '../../src/governance/rows.js'
-import { authenticate } from '../../src/governance/session/authenticate.js'
+import { authenticate, authenticateRoot } from '../../src/governance/session/authenticate.js'
 import { newToken } from '../../src/governance/session/token.js'
 import type { Tx } from '../../src/state/types.js'
 import { errorOf } from '../support/refused.js'
@@ -140,6 +140,7 @@ t.test('A-005 a session whose row damage hides is told as damage by the use case
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 60) ^ 1, bytes.length - 60)
   writeFileSync(path, bytes)
   t.equal(errorOf(() => authenticate(at.gov, newToken())).kind, 'damaged')
+  t.equal(errorOf(() => authenticateRoot(at.gov, 'root_none')).kind, 'damaged', 'by its id')
 })
 
 t.test('A-070 a process that died between a marked record and the anchor left no fork', async (t) => {

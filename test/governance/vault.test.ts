@@ -110,8 +110,11 @@ t.test('a key has 1 to 4096 bytes of printable ASCII without spaces', async (t) 
   t.strictSame(bench.gov.store.artifacts.list(), [], 'a refused key leaves no bytes')
   await t.resolves(stageCredential(bench.gov, { ref, secret: key('~'.repeat(4096)) }))
   await t.resolves(stageCredential(bench.gov, { ref, secret: key('!') }))
-  await t.rejects(stageCredential(bench.gov, { ref: 'other', secret: key('x') }),
-    new TypeError('a credential reference is vault:<name>'))
+  const noReference = new TypeError('a credential reference is vault:<name>')
+  await t.rejects(stageCredential(bench.gov, { ref: 'other', secret: key('x') }), noReference)
+  for (const wrong of ['other', `${ref}+staged`, 'vault:', 'vault:A']) {
+    t.throws(() => openCredential(bench.gov, wrong), noReference, wrong)
+  }
 })
 
 t.test('a key that does not match its row is damage, not a key', async (t) => {

@@ -14,7 +14,7 @@ import { requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../context.js'
 import { isLostKey } from './lost-keys.js'
-import { findTask, putTask, requireFreePlace, takePlace } from './place.js'
+import { findTask, putTask, takePlace } from './place.js'
 import { getJob, getTask } from './visible-tasks.js'
 
 /** One order to be admitted; ids are the caller's, made before and durable with the task. */
@@ -203,7 +203,6 @@ export const admitTask = (tx: Tx, now: string, admission: Admission): Admitted =
   requireDerived(admission, session, now)
   const { goalId, kind, place = null, taskId: task_id } = admission
   if (place !== null && !placeForm.test(place)) throw new TypeError('not the name of a place')
-  if (admission.prepared !== true) requireFreePlace(tx, { owner, kind, place })
   const goal = goalId === undefined ? defaultGoal(tx, owner) : requireOpenGoal(tx, owner, goalId)
   if (findTask(tx, admission.taskId) ?? tx.get(collections.jobs, admission.jobId)) {
     throw fail.conflict('task_exists', 'A task or job of this id exists already.')

@@ -72,8 +72,8 @@ interface ConnectionChange {
 /**
  * Saves another credential, repository or mode. Whatever consent there was has ended with it, for a
  * credential never extends or transfers one (C-045); another repository waits until no job occupies
- * the connection, another credential does not. Throws `not_found`, `conflict`
- * (`stale_connection_revision`, `capacity_reserved`).
+ * the connection, another credential does not. The record is marked by the stop that it spends.
+ * Throws `not_found`, `conflict` (`stale_connection_revision`, `capacity_reserved`).
  */
 export const changeConnection = (
   tx: Tx, now: string, session: Session, change: ConnectionChange,
@@ -90,7 +90,6 @@ export const changeConnection = (
   }
   const replaced = credential === undefined
     ? null : putCredential(tx, now, credential, { owner: before.owner, name: repository })
-  tx.mark()
   tx.put(connectionCollection, before.connection_id, connection)
   appendAudit(tx, now, {
     what: 'connection.changed', ...by(session), subject: before.connection_id,

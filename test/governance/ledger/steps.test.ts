@@ -110,6 +110,40 @@ t.test('A-145 an operation id has 1 to 256 UTF-8 bytes', async (t) => {
   t.equal(attempt('\ud800'), 'rejected/operation_id_invalid', 'a lone surrogate has no bytes')
 })
 
+t.test('whatever a hold names has 1 to 256 bytes, and so has the reason of an unknown charge', async (t) => {
+  const names = [
+    ['profile', 'profile'], ['principal', 'principal'], ['taskId', 'task_id'],
+    ['subject', 'subject'],
+  ] as const
+  const fits = 'a'.repeat(256)
+  for (const [field, told] of names) {
+    const memory = ledgerOf(500)
+    const hold = (name: string): string => codeOf(() =>
+      memory.transact((tx) => reserve(tx, now, request({ [field]: name }))))
+    for (const wrong of ['', `${fits}a`, '\ud800']) {
+      t.equal(hold(wrong), `rejected/${told}_invalid`, `${field}: ${wrong.length}`)
+    }
+    t.equal(balances(memory.view()).held_microusd, 0)
+    t.equal(hold(fits), 'none', field)
+  }
+  for (const [reason, code] of [
+    ['', 'rejected/reason_invalid'], [`${fits}a`, 'rejected/reason_invalid'], [fits, 'none'],
+  ] as const) {
+    const memory = contacted()
+    t.equal(codeOf(() => memory.transact((tx) =>
+      markUnknown(tx, now, { ...binding(), reason }))), code)
+    t.equal(balances(memory.view()).unknown_microusd, code === 'none' ? 100 : 0)
+  }
+})
+
+t.test('a charge is an integer of micro-USD that is known exactly', async (t) => {
+  for (const charged of [-1, 1.5, Number.NaN, Number.MAX_SAFE_INTEGER + 1]) {
+    const memory = contacted()
+    t.equal(codeOf(() => settleAt(memory, charged)), 'rejected/charge_out_of_range')
+    t.hasStrict(balances(memory.view()), { settled_microusd: 0, held_microusd: 100 })
+  }
+})
+
 t.test('a bound is an integer of 1 to 1000000000', async (t) => {
   for (const bound of [0, -1, 1.5, 1_000_000_001, Number.NaN, Number.MAX_SAFE_INTEGER]) {
     const memory = ledgerOf(1_000_000_000)

@@ -12,6 +12,7 @@ import { putStop } from '../../../src/state/stop-folder.js'
 import { closeBySave } from '../../../src/governance/stops/restrictive-save.js'
 import { recordedSince, stopsRecorded } from '../../../src/governance/stops/recent.js'
 import { covers, offRoutes, stopsEverybody } from '../../../src/governance/stops/stop.js'
+import { anchorOf } from '../../support/anchor.js'
 import { must } from '../../support/must.js'
 import { World, type AlphaWorld } from '../../world/world.js'
 import { stopsDirOf } from '../../support/stops-dir.js'
@@ -61,7 +62,9 @@ t.test('while its save lives nobody else records its stop; its record spends it'
     must(await rig.run(['goal', 'add', 'somebody else writes']))
     t.strictSame(recordedRows(one), [], 'it is left to the save')
     t.ok(stopCovering(gov.store, picture) !== undefined, 'and in force')
+    const before = anchorOf(rig.place)
     await gov.store.transact('shots config set', spend)
+    t.not(anchorOf(rig.place), before, 'an old copy forgets no record of it')
   })
   t.hasStrict(recordedRows(one), [{ kind: 'folder', target: 'a', outcome: 'recorded' }])
   t.strictSame(recordedSince(rig.view(), known), [{ number: known + 1, ...aim }],
@@ -89,9 +92,8 @@ t.test('of a save that is refused the stop is refused', async (t) => {
     throw fail.conflict('settings_changed', 'No.')
   }))
   await t.rejects(refused, { code: 'settings_changed' })
-  must(await one.rig.run(['goal', 'add', 'a record']))
   t.hasStrict(recordedRows(one), [{ outcome: 'refused', reason: 'save_not_made' }])
-  t.strictSame(files(), [])
+  t.strictSame(files(), [], 'and waits for no other writer')
 })
 
 t.test('of a save that changed nothing the stop is refused', async (t) => {

@@ -7,7 +7,8 @@ import { PassThrough } from 'node:stream'
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { HttpRefusal } from '../../../src/service/http/refusal.js'
 import { readBody } from '../../../src/service/http/body.js'
-import { askBy, serving, type Serving } from '../../support/service/serving.js'
+import { pairOver } from '../../support/service/devices.js'
+import { askBy, serving, type Got, type Serving } from '../../support/service/serving.js'
 import type { Loose } from '../../world/place.js'
 import { World } from '../../world/world.js'
 
@@ -53,6 +54,28 @@ t.test('a body has its type, its length and its bound, and where none is taken n
     body: ' '.repeat(200_000), headers: { 'Transfer-Encoding': 'chunked' },
   }).catch(() => null)
   t.ok(chunked === null || chunked.status === 413, 'too large without saying so')
+})
+
+t.test('what a device or a page says is JSON by its type, too, or is not read', async (t) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world, { page: null })
+  const { credential } = await pairOver(world, at)
+  const { port } = new URL(at.started.page?.url ?? '')
+  const asks: Readonly<Record<string, (options: object) => Promise<Got>>> = {
+    pairings: (options) => at.ask('POST', '/api/edge/pairings', { token: null, ...options }),
+    spool: (options) =>
+      at.ask('POST', '/api/edge/pairing/spool', { token: credential, ...options }),
+    page: (options) =>
+      askBy(httpRequest, { port, method: 'POST', path: '/api/page/open' }, options),
+  }
+  for (const [name, ask] of Object.entries(asks)) {
+    for (const headers of [{ 'Content-Type': 'text/plain' }, { 'Content-Encoding': 'gzip' }]) {
+      const got = await ask({ body: {}, headers })
+      t.strictSame([got.status, got.json().error.code], [415, 'http_media_type'], name)
+    }
+    const large = await ask({ body: ' '.repeat(200_000) })
+    t.strictSame([large.status, large.json().error.code], [413, 'http_body_too_large'], name)
+  }
 })
 
 /** A path of the description that could be one of a row. */
