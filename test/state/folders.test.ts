@@ -7,6 +7,11 @@ import { join } from 'node:path'
 import { checkState } from '../../src/state/care/check.js'
 import { compactState } from '../../src/state/care/compact.js'
 import { backupState } from '../../src/state/care/backup.js'
+import {
+  dropStored, sweepStored, sweepTemporaries,
+} from '../../src/state/care/drop-stored.js'
+import { dropAsides } from '../../src/state/care/finished-asides.js'
+import { keepUnreferenced } from '../../src/state/care/kept.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
@@ -107,6 +112,47 @@ t.test('folding removes only files under names that the program makes', async (t
   t.ok(existsSync(join(wal, '.tmp-notes')))
   t.ok(existsSync(join(collections, '000000000009.1.seg')), 'a folder stays')
 })
+
+t.test('a repair puts nothing right beside a linked folder', async (t) => {
+  for (const folder of inside) {
+    const store = await closedStore(t)
+    replaceByLink(store, folder)
+    unlinkSync(store.places.state)
+    await t.rejects(repairState(placeOf(store)), { code: 'folder_replaced', details: { folder } })
+    t.notOk(existsSync(store.places.state), folder)
+  }
+})
+
+const stranger = 'ab'.repeat(32)
+
+/** What takes files out of a folder of an open store. */
+const sweeps: readonly (readonly [string, string, (store: FileStore) => Promise<unknown>])[] = [
+  ['a compaction', 'artifacts', (store) => compactState(store, () => new Set())],
+  ['a removal of stored files', 'artifacts',
+    (store) => dropStored(store, [{ name: stranger, isNamed: () => false }], 'prune')],
+  ['a sweep of stored files', 'artifacts', (store) => sweepStored(store, () => new Set(), 'prune')],
+  ['a sweep of unfinished files', 'artifacts', async (store) => sweepTemporaries(store)],
+  ['who keeps artifacts aside', 'artifacts', (store) => keepUnreferenced(store, () => new Set())],
+  ['who keeps artifacts aside', 'aside', (store) => keepUnreferenced(store, () => new Set())],
+  ['a removal of copies', 'aside', (store) => dropAsides(store, [], 'prune')],
+]
+
+for (const [what, folder, sweep] of sweeps) {
+  t.test(`${what} touches nothing behind a link in the place of ${folder}`, async (t) => {
+    const { store } = await World.in(t).store()
+    store.artifacts.write('x', Buffer.from('content'))
+    mkdirSync(join(store.dir, folder), { recursive: true })
+    const away = replaceByLink(store, folder)
+    for (const name of [`ab/${stranger}`, '.tmp-1-0123456789abcdef-1', 'gone-letters/letter']) {
+      mkdirSync(join(away, name, '..'), { recursive: true })
+      writeFileSync(join(away, name), 'mine')
+      utimesSync(join(away, name), 0, 0)
+    }
+    const before = readdirSync(away, { recursive: true })
+    await t.rejects(sweep(store), { code: 'folder_replaced', details: { folder } })
+    t.strictSame(readdirSync(away, { recursive: true }), before)
+  })
+}
 
 t.test('a sweep of artifacts follows no link in the place of a shard', async (t) => {
   const { store } = await World.in(t).store()
