@@ -121,7 +121,10 @@ interface ClaimedCall {
   readonly nowMs: number
 }
 
-/** For proofs: a budget that is set holds for them; without one the operator's word is enough. */
+/**
+ * Asked in the record that claims a call. Images and texts have a budget that is set, by their
+ * gates; for a proof without one the operator's word is enough.
+ */
 export const requireBudgetIfSet = (view: View, call: ClaimedCall): void => {
   const { budget_microusd: money, budget_requests: requests } = savedSettings(view)
   if (!budgetedPurposes.has(call.purpose) || money === null || requests === null) return

@@ -147,8 +147,7 @@ t.test('the lower ceiling of a damaged state stays: a repair never raises what m
       limits.ceilingMicrousd, 'the hold is the highest ceiling that was seen')
   })
 
-t.test('A-126 artifacts whose records were not replayed are kept aside until a person removes '
-  + 'them by name', async (t) => {
+t.test('A-126 artifacts whose records were not replayed are kept aside until a person removes them by name', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const path = newestLog(rig.place.stateDir)
   const records = recordsOf(path).length

@@ -1,8 +1,9 @@
 /** What others do between the steps of one analysis, and what is sent and kept then. */
-import { writeFileSync } from 'node:fs'
+import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { nowIso } from '../../src/governance/context.js'
 import { findReservation } from '../../src/governance/ledger/find-reservation.js'
 import { runningCollection } from '../../src/shots/analysis/analysis-rows.js'
+import { analyzeBatch } from '../../src/shots/analysis/batch.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
 import { readLockCounters } from '../../src/shots/lock-counters.js'
 import { shotCollections, type Observation } from '../../src/shots/observations/observation-rows.js'
@@ -18,7 +19,7 @@ import { allowed } from '../world/images.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
-import { rowOf, sent, set, take } from '../support/shots.js'
+import { betweenLookAndClaim, rowOf, sent, set, take } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { until } from '../support/until.js'
 
@@ -123,6 +124,37 @@ t.test('changes at the route meanwhile', async (t) => {
     t.hasStrict(next.json(), { analyzed: 0 }, 'the proof was of another key')
     t.equal(world.calls().length, calls)
   })
+})
+
+t.test('S-021 an image whose folder lies elsewhere by now is not sent, though its old path leads there', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  const { folder } = world
+  const away = `${folder}-away`
+  const meanwhile = async (): Promise<void> => {
+    renameSync(folder, away)
+    symlinkSync(away, folder)
+  }
+  const at = async (step: string): Promise<unknown> =>
+    (await analyzeWith(world, step, meanwhile)).json()
+  const ways: Readonly<Record<string, () => Promise<unknown>>> = {
+    'before the claim': () =>
+      analyzeBatch(betweenLookAndClaim(world, meanwhile), { scheduled: false }),
+    'behind the claim': () => at('claimed'),
+    'before the first byte': () => at('before_first_byte'),
+  }
+  await take(world, 'a.png')
+  const calls = world.calls().length
+  for (const [attempts, [when, run]] of Object.entries(ways).entries()) {
+    t.hasStrict(await run(), { analyzed: 0, skipped: 1, items: [] }, when)
+    t.equal(world.calls().length, calls, when)
+    t.hasStrict(rowOf(world, 'a.png'),
+      { analysis_status: 'pending', payload: null, analyzer: { attempts } }, when)
+    unlinkSync(folder)
+    renameSync(away, folder)
+  }
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
+  checkLedger(t, world)
 })
 
 t.test('S-169 S-160 while a request is under way the state is free, and a late reply merges', async (t) => {

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import t from 'tap'
 import { clearStale } from '../../src/shots/clear-stale.js'
+import { anchorOf } from '../support/anchor.js'
 import { betweenLookAndRecord } from '../support/between.js'
 import { must } from '../support/must.js'
 import { observationOf } from '../support/observations.js'
@@ -21,5 +22,10 @@ t.test('S-164 images of a folder that is in force again by the time of the recor
   t.hasStrict(await clearStale({ ...ctx, gov }, world.session()), { archived: 0 })
   t.strictSame(world.rows().map(({ archived_at: at }) => at), [null])
   await name(other)
+  const before = anchorOf(world.place)
   t.hasStrict(await clearStale(world.ctx('write'), world.session()), { archived: 1 })
+  const moved = anchorOf(world.place)
+  t.not(moved, before, 'no old copy of the state forgets it')
+  t.hasStrict(await clearStale(world.ctx('write'), world.session()), { archived: 0 })
+  t.equal(anchorOf(world.place), moved)
 })

@@ -406,6 +406,21 @@ t.test('what was decided on settings of before is refused before anything is sto
   store.close()
 })
 
+t.test('what somebody else opened meanwhile is not closed by a save that stopped nothing for it', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  const [ctx, session] = [world.ctx('write'), world.session()]
+  const { store } = ctx.gov
+  const closes = { cloud_upload: 'off' }
+  await saveShotsConfig(ctx, session, closes)
+  const racing = watched(store, {
+    before: () => saveShotsConfig(ctx, session, { cloud_upload: 'on' }),
+  })
+  await t.rejects(saveShotsConfig({ ...ctx, gov: { ...ctx.gov, store: racing } }, session, closes),
+    { kind: 'conflict', code: 'settings_changed' })
+  t.hasStrict((await show(world)).settings, { cloud_upload: { value: 'on' } })
+  store.close()
+})
+
 t.test('who types no word of a switch is never led to its opposite', async (t) => {
   const world = await World.in(t).state().session().images()
   for (const word of ['no', 'n', '0', 'o', 'false']) {

@@ -16,6 +16,7 @@ import { saveShotsConfig, showShotsConfig } from '../../src/shots/source/config.
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { readShotsStatus } from '../../src/shots/status/status.js'
 import { watchFolder } from '../../src/shots/watch/watch.js'
+import { betweenLookAndRecord } from '../support/between.js'
 import { onMachine } from '../support/on-machine.js'
 import { greyPng } from '../support/png.js'
 import { t } from '../support/tests-in-slices.js'
@@ -101,6 +102,17 @@ t.test('two machines have a folder each: neither calls the images of the other s
   }
   await t.rejects(scanFolder(b, { folder: world.folder }), refused)
   await t.rejects(scanFolder(a, { folder: other }), refused)
+})
+
+t.test('a folder that another machine scanned between the look and the record is of that one', async (t) => {
+  const world = await World.in(t).state().session().images({ saved: false })
+  const ctx = world.ctx('write')
+  const [a, b] = [on(ctx, 'a', world.folder), on(ctx, 'b', world.folder)]
+  world.file('one.png', image(3))
+  const gov = betweenLookAndRecord(b.gov, () => scanFolder(a))
+  await t.rejects(scanFolder({ ...b, gov }), { ...refused, details: { machine: 'a' } })
+  t.strictSame(boundIn(world).map(({ doc }) => doc.machine), ['a'])
+  t.equal(world.rows().length, 1)
 })
 
 t.test('what was scanned or saved before a directory was shared, and the default folder, are of the machine that it began on', async (t) => {

@@ -1,9 +1,10 @@
 /** A text that is being bought: nobody buys it a second time, and nothing older is sent for it. */
 import { digestDueCollection } from '../../src/shots/digest/due.js'
+import { digestWindow } from '../../src/shots/digest/tick.js'
 import { concludeReport } from '../../src/shots/report/conclude.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
-import { betweenLookAndClaim } from '../support/shots.js'
+import { betweenLookAndClaim, set } from '../support/shots.js'
 import { t } from '../support/tests-in-slices.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -95,4 +96,28 @@ t.test('S-166 a report whose inputs change between look and claim keeps everythi
   })
   t.equal(world.asked().length, 0)
   checkLedger(t, world)
+})
+
+t.test('S-016 a budget of the day that is lowered between look and claim buys no digest and no conclusion', async (t) => {
+  const world = await worldIn(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  const lowered = betweenLookAndClaim(world, () => set(world, '--budget-requests', '1'))
+  t.hasStrict(await digestWindow(lowered, { windowEnd: moment(1) }),
+    { written: 0, windows: [{ reason: 'budget_exhausted' }] })
+  await set(world, '--budget-requests', '100')
+  const period = { since, until: moment(0), timeZone: 'UTC' }
+  const again = betweenLookAndClaim(world, () => set(world, '--budget-requests', '1'))
+  await t.rejects(concludeReport(again, period, { retry: false }),
+    { kind: 'budget', code: 'budget_exhausted' })
+  t.equal(world.asked().length, 0)
+  checkLedger(t, world)
+})
+
+t.test('where no model writes texts any more that is what is told, and what names one', async (t) => {
+  const world = await worldIn(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  must(await world.run(['gateway', 'setup', '--remove-slot', 'report', '--json']))
+  const { code, reason, next: [step] } = (await world.run(report)).error()
+  t.strictSame([code, reason], ['text_route_not_ready', 'slot_not_set'])
+  t.match(step?.command, / --slot report --model /)
 })

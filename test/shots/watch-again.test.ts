@@ -180,3 +180,29 @@ t.test('S-001 another folder that was configured meanwhile is followed within a 
   t.strictSame(receipts.map(({ root }) => root), [world.folder, other])
   t.ok(waitedMs <= 2_000, `${waitedMs} ms`)
 })
+
+t.test('S-001 a folder whose parents were replaced is looked at again within a second, with no notice', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const path = (at: string) => world.place.path(join(at, 'parent', 'pictures'))
+  const old = new Date(Date.now() - 60_000)
+  for (const [shade, at] of ['here', 'next'].entries()) {
+    mkdirSync(path(at), { recursive: true })
+    writeFileSync(join(path(at), `${at}.png`), image(shade))
+    utimesSync(join(path(at), `${at}.png`), old, old)
+  }
+  t.equal((await world.run(['shots', 'config', 'set', '--folder', path('here')])).status, 0)
+  let isTaken = false
+  const { receipts, waitedMs } = await watched(world, 2, {
+    tick: () => {
+      isTaken = true
+    },
+    wait: async () => {
+      if (!isTaken) return
+      isTaken = false
+      renameSync(world.place.path('here'), world.place.path('away'))
+      renameSync(world.place.path('next'), world.place.path('here'))
+    },
+  })
+  t.strictSame(receipts.map(({ ingested }) => ingested), [1, 1])
+  t.ok(waitedMs <= 2_000, `${waitedMs} ms`)
+})

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { formatVersion, placesOf } from '../../src/state/paths.js'
+import { firstManifest, publishFounded } from '../../src/state/snapshot/founding.js'
+import { looseStateFile } from '../../src/state/state-file.js'
 import { openStore } from '../../src/state/store.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import { memoryLock } from '../support/state/faults.js'
@@ -17,10 +20,12 @@ import { t } from '../support/tests-in-slices.js'
 import { createStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
 
+const place = { dir: '/tmp/state', configDir: '/tmp/config' }
+
 /** A store in memory with three records, and what the notes are after each. */
 const threeSteps = async () => {
   const files = new MemFiles()
-  const common = { dir: '/tmp/state', configDir: '/tmp/config', files, lock: memoryLock() }
+  const common = { ...place, files, lock: memoryLock() }
   const store = createStore({ ...common, profile: {} })
   const states: string[] = [JSON.stringify({})]
   for (const [id, n] of [['a', 1], ['b', 2], ['a', 3]] as const) {
@@ -38,7 +43,7 @@ const threeSteps = async () => {
 const outcomeOf = async (
   files: MemFiles,
 ): Promise<{ readonly read: string; readonly write: string }> => {
-  const options = { dir: '/tmp/state', configDir: '/tmp/config', files, lock: memoryLock() }
+  const options = { ...place, files, lock: memoryLock() }
   let store
   try {
     store = openStore({ ...options, mode: 'write' })
@@ -88,7 +93,6 @@ t.test('durability 11: any flipped bit of a log refuses writes and loses nothing
 
 t.test('repair puts one flipped bit of a record right, byte for byte, and loses nothing', async (t) => {
   const { files, path, bytes, states } = await threeSteps()
-  const place = { dir: '/tmp/state', configDir: '/tmp/config' }
   const wrong: string[] = []
   for (let at = bytes.indexOf(0x0a) + 1; at < bytes.length; at += 1) {
     const disk = files.clone()
@@ -246,6 +250,33 @@ t.test('what a later program wrote is no damage to a check, however it looks', a
     ok: false, store_id: store.storeId, problems: [{ code: 'state_too_new', severity: 'blocked' }],
   })
 })
+
+/** A later format, and one that no step leads on from, in a manifest or in its copy of STATE. */
+const unknownFormats = [99, 1].flatMap((version) => [
+  { version, where: 'the copy of a lost STATE', manifest: formatVersion, copy: version },
+  { version, where: 'a manifest', manifest: version, copy: formatVersion },
+])
+
+for (const { version, where, manifest, copy } of unknownFormats) {
+  t.test(`a repair changes nothing where ${where} names format ${version}`, async (t) => {
+    const { files } = await threeSteps()
+    const places = placesOf('/tmp/state')
+    const state = looseStateFile(files, places.state)
+    if (state === undefined) throw new Error('STATE is gone')
+    publishFounded(files, places, {
+      ...firstManifest({ ...state, format_version: copy }),
+      format_version: manifest, number: 2, epoch: 1,
+    })
+    if (copy === version) files.unlink(places.state)
+    const listed = (): readonly (readonly string[])[] =>
+      ['/tmp/state', places.wal, places.collections].map((folder) => files.list(folder))
+    const before = listed()
+    await t.rejects(repairState({ ...place, files, lock: memoryLock() }), {
+      kind: 'blocked', code: version > formatVersion ? 'state_too_new' : 'state_too_old',
+    })
+    t.strictSame(listed(), before)
+  })
+}
 
 for (const kept of ['wal', 'collections', 'artifacts', 'witness.log']) {
   t.test(`where STATE alone is gone there is a state all the same: ${kept}`, async (t) => {

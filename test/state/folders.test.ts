@@ -7,8 +7,14 @@ import { join } from 'node:path'
 import { checkState } from '../../src/state/care/check.js'
 import { compactState } from '../../src/state/care/compact.js'
 import { backupState } from '../../src/state/care/backup.js'
+import {
+  dropStored, sweepStored, sweepTemporaries,
+} from '../../src/state/care/drop-stored.js'
+import { dropAsides } from '../../src/state/care/finished-asides.js'
+import { keepUnreferenced } from '../../src/state/care/kept.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
+import { kernelStateLock } from '../../src/state/lock.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, errorOf, notes, numbers, placeOf, put } from '../support/state/notes.js'
 import { t } from '../support/tests-in-slices.js'
@@ -106,6 +112,74 @@ t.test('folding removes only files under names that the program makes', async (t
   for (const name of foreign) t.ok(existsSync(join(collections, name)), name)
   t.ok(existsSync(join(wal, '.tmp-notes')))
   t.ok(existsSync(join(collections, '000000000009.1.seg')), 'a folder stays')
+})
+
+t.test('a repair puts nothing right beside a linked folder', async (t) => {
+  for (const folder of inside) {
+    const store = await closedStore(t)
+    replaceByLink(store, folder)
+    unlinkSync(store.places.state)
+    await t.rejects(repairState(placeOf(store)), { code: 'folder_replaced', details: { folder } })
+    t.notOk(existsSync(store.places.state), folder)
+  }
+})
+
+const stranger = 'ab'.repeat(32)
+
+/** Lays files behind a link that anybody who follows it would take, and answers where. */
+const behindLink = (store: FileStore, folder: string): string => {
+  mkdirSync(join(store.dir, folder), { recursive: true })
+  const away = replaceByLink(store, folder)
+  for (const name of [`ab/${stranger}`, '.tmp-1-0123456789abcdef-1', 'gone-letters/letter']) {
+    mkdirSync(join(away, name, '..'), { recursive: true })
+    writeFileSync(join(away, name), 'mine')
+    utimesSync(join(away, name), 0, 0)
+  }
+  return away
+}
+
+/** What takes files out of a folder of an open store. */
+const sweeps: readonly (readonly [string, string, (store: FileStore) => Promise<unknown>])[] = [
+  ['a compaction', 'artifacts', (store) => compactState(store, () => new Set())],
+  ['a removal of stored files', 'artifacts',
+    (store) => dropStored(store, [{ name: stranger, isNamed: () => false }], 'prune')],
+  ['a sweep of stored files', 'artifacts', (store) => sweepStored(store, () => new Set(), 'prune')],
+  ['a sweep of unfinished files', 'artifacts', async (store) => sweepTemporaries(store)],
+  ['who keeps artifacts aside', 'artifacts', (store) => keepUnreferenced(store, () => new Set())],
+  ['who keeps artifacts aside', 'aside', (store) => keepUnreferenced(store, () => new Set())],
+  ['a removal of copies', 'aside', (store) => dropAsides(store, [], 'prune')],
+]
+
+for (const [what, folder, sweep] of sweeps) {
+  t.test(`${what} touches nothing behind a link in the place of ${folder}`, async (t) => {
+    const { store } = await World.in(t).store()
+    store.artifacts.write('x', Buffer.from('content'))
+    const away = behindLink(store, folder)
+    const before = readdirSync(away, { recursive: true })
+    await t.rejects(sweep(store), { code: 'folder_replaced', details: { folder } })
+    t.strictSame(readdirSync(away, { recursive: true }), before)
+  })
+}
+
+t.test('a compaction sweeps nothing behind a link that came before its last turn at the lock', async (t) => {
+  const { store: first } = await World.in(t).store()
+  await put(first, 'a', 1)
+  let turns = 0
+  let away = ''
+  const store = again(t, first, 'write', {
+    lock: (path, clock) => {
+      const lock = kernelStateLock(path, clock)
+      const tryTake = lock.tryTake.bind(lock)
+      lock.tryTake = (verb) => {
+        if (path === first.places.lock && (turns += 1) === 2) away = behindLink(first, 'artifacts')
+        return tryTake(verb)
+      }
+      return lock
+    },
+  })
+  await t.rejects(compactState(store, () => new Set()), { code: 'folder_replaced' })
+  t.equal(store.generation.manifest.number, 2, 'it had merged everything by then')
+  t.ok(existsSync(join(away, 'ab', stranger)))
 })
 
 t.test('a sweep of artifacts follows no link in the place of a shard', async (t) => {

@@ -152,3 +152,14 @@ t.test('a state whose newest manifest is untrue does not change its format from 
     t.equal(formatIn(disk), format)
   }
 })
+
+t.test('a state in which something stands in the place of a folder does not change its format', async (t) => {
+  for (const [format] of stepsFrom) {
+    const disk = oldDisk(format)
+    disk.close(disk.open('/tmp/state/stages', 'create'))
+    await t.rejects(migrateState({ ...site, files: disk, lock: memoryLock() }), {
+      kind: 'damaged', code: 'folder_replaced', details: { folder: 'stages' },
+    })
+    t.equal(formatIn(disk), format)
+  }
+})

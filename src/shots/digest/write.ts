@@ -15,7 +15,6 @@ import type { ShotsContext } from '../context.js'
 import { closedSwitch } from '../gates.js'
 import { savedSettings } from '../source/settings.js'
 import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
-import { requireTextBudget } from '../texts/budget.js'
 import { openerOf, promptEntries } from '../texts/entries.js'
 import { codePoints } from '../texts/judge.js'
 import { digestPromptVersion, textContent } from '../texts/prompt.js'
@@ -109,7 +108,6 @@ const claim = (
       reason: 'inputs_changed',
     })
   }
-  requireTextBudget(ctx, tx, route.boundMicrousd)
   const inputDigest = inputDigestOf(writing)
   tx.put(c.attempts, plan.sourceDigest, {
     source_digest: plan.sourceDigest, digest_key: window.key, number: plan.number,

@@ -23,7 +23,6 @@ import { takeObservations, type ObservationFilter } from '../observations/find.j
 import { pausedNext, textPause } from '../paused.js'
 import { savedSettings } from '../source/settings.js'
 import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
-import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
 import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
@@ -107,7 +106,6 @@ const claim = (
     })
   }
   const number = requireTurn(one, tx)
-  requireTextBudget(ctx, tx, now.boundMicrousd)
   const inputDigest = digestOf({
     call: 'shots.conclusion', source_digest: sources.digest, model: route.setup.model,
     prompt_version: conclusionPromptVersion, number,

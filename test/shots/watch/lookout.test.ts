@@ -72,6 +72,25 @@ t.test('a parent is watched with so many entries and not with more: each change 
   t.equal(lookOutFor(join(parent, 'nowhere/pictures'), () => undefined), null)
 })
 
+t.test('S-001 what a folder tells that lies elsewhere by now leads to the one at its path', async (t) => {
+  const root = t.testdir()
+  const path = (...names: string[]) => join(root, ...names, 'parent', 'pictures')
+  mkdirSync(path('here'), { recursive: true })
+  const hints: (string | null)[] = []
+  const told = new FolderHints(path('here'), {
+    hint: (name) => void hints.push(name), blind: () => t.fail('it sees'),
+  })
+  t.teardown(() => told.close())
+  hints.length = 0
+  renameSync(join(root, 'here'), join(root, 'away'))
+  mkdirSync(path('here'), { recursive: true })
+  writeFileSync(join(path('away'), 'letter.txt'), '')
+  await until(() => hints.includes(null), 'that it is another folder')
+  writeFileSync(join(path('here'), 'new.png'), '')
+  await until(() => hints.includes('new.png'), 'a notice of the new folder')
+  t.strictSame(hints.filter((name) => name !== null && name !== 'new.png'), [], 'and no other file')
+})
+
 t.test('S-001 a look finds a folder that was replaced where nobody looks out for it', async (t) => {
   const { parent, folder } = placed(t)
   for (let at = 0; at <= parentEntriesMax; at += 1) writeFileSync(join(parent, `${at}`), '')
