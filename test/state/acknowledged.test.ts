@@ -7,6 +7,7 @@ import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { ensureDirs, ensureDurableDirs, isTemporary } from '../../src/state/files.js'
+import type { LockMaker } from '../../src/state/lock.js'
 import { createStore, openStore, type FileStore } from '../../src/state/store.js'
 import { onLoss, site } from '../support/state/crash-script.js'
 import { faulty, memoryLock, plan, Stopped, type Plan } from '../support/state/faults.js'
@@ -51,12 +52,16 @@ const made = async (): Promise<MemFiles> => {
   return disk
 }
 
-/** Bytes of a record that was not written to its end. */
-const torn = async (): Promise<MemFiles> => {
-  const disk = await made()
+/** Leaves bytes of a record that was not written to its end. */
+const tear = (disk: MemFiles): void => {
   const log = newestLog(site.dir, disk)
   const whole = disk.contentOf(log)
   disk.overwrite(log, Buffer.concat([whole, whole.subarray(-40, -9)]))
+}
+
+const torn = async (): Promise<MemFiles> => {
+  const disk = await made()
+  tear(disk)
   return disk
 }
 
@@ -81,6 +86,25 @@ const begun = async (path: string): Promise<MemFiles> => {
   return disk
 }
 
+const stopped = async (run: () => unknown): Promise<void> => {
+  try {
+    await run()
+  } catch (error) {
+    if (!(error instanceof Stopped || error instanceof SallyportError)) throw error
+  }
+}
+
+/** What a process left that died right before it synced a folder. */
+const leftBefore = async (
+  disk: MemFiles, folder: string, act: (disk: MemFiles, to: Plan) => unknown,
+): Promise<MemFiles> => {
+  const counted = plan()
+  await act(disk.clone(), counted)
+  const at = counted.seen.lastIndexOf(`sync ${folder}`) + 1
+  await stopped(() => act(disk, plan(at, 'stop')))
+  return disk
+}
+
 const withStore = (act: (store: FileStore) => unknown) => async (disk: MemFiles, to: Plan) => {
   const store = opened(disk, to)
   await act(store)
@@ -90,6 +114,9 @@ interface Case {
   readonly from: () => Promise<MemFiles>
   readonly act: (disk: MemFiles, to: Plan) => unknown
 }
+
+const again = withStore((store) =>
+  store.artifacts.write('x', Buffer.from('z'), { deterministic: true }))
 
 const cases: Readonly<Record<string, Case>> = {
   'a state that is made': {
@@ -107,6 +134,20 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a record': { from: made, act: withStore((store) => put(store, 'c', 3)) },
   'a record behind a torn one': { from: torn, act: withStore((store) => put(store, 'c', 3)) },
+  'a record behind one that another process tore': {
+    from: made,
+    act: async (disk, to) => {
+      const store = opened(disk, to)
+      await put(store, 'c', 3)
+      tear(disk)
+      await put(store, 'd', 4)
+    },
+  },
+  'the first record of a state that a dead process made': {
+    from: () => leftBefore(new MemFiles(), '/tmp', (disk, to) =>
+      createStore({ ...options(disk, to), profile: {} })),
+    act: withStore((store) => put(store, 'c', 3)),
+  },
   'marks and what is witnessed': {
     from: made,
     act: withStore(async (store) => {
@@ -120,6 +161,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'an artifact in a folder of its own': {
     from: made, act: withStore((store) => store.artifacts.write('x', Buffer.from('z'))),
+  },
+  'an artifact in a folder that a dead process made': {
+    from: async () => leftBefore(await made(), '/tmp/state/artifacts', again), act: again,
   },
   'an artifact that is removed': {
     from: made,
@@ -146,14 +190,13 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 /** Names by which something comes into force. */
-const decisive = /^rename .*\/(?:manifest\.\w+|\d+\.log|STATE|state)$/
+const decisive = /^rename .*\/(?:manifest\.\d+\.json|\d+\.log|STATE|state)$/
 
-const stopped = async (run: () => unknown): Promise<void> => {
-  try {
-    await run()
-  } catch (error) {
-    if (!(error instanceof Stopped || error instanceof SallyportError)) throw error
-  }
+/** Numbers of the calls that decide, and of those that come next and change something. */
+const decidingIn = (seen: readonly string[]): readonly number[] => {
+  const decides = seen.flatMap((call, at) => (decisive.test(call) ? [at] : []))
+  const next = decides.map((at) => seen.findIndex((call, to) => to > at && !/^sync /.test(call)))
+  return [...decides, ...next.filter((at) => at >= 0)].map((at) => at + 1)
 }
 
 for (const [what, { from, act }] of Object.entries(cases)) {
@@ -161,8 +204,7 @@ for (const [what, { from, act }] of Object.entries(cases)) {
     const [whole, counted] = [await from(), plan()]
     await act(whole, counted)
     t.strictSame(lostBy(whole), [])
-    const deciding = counted.seen.flatMap((call, at) => (decisive.test(call) ? [at + 1] : []))
-    for (const at of deciding) {
+    for (const at of decidingIn(counted.seen)) {
       const disk = await from()
       await stopped(() => act(disk, plan(at, 'stop')))
       t.strictSame([counted.seen[at - 1], lostBy(disk)], [counted.seen[at - 1], []])
@@ -202,3 +244,31 @@ for (const [what, act] of Object.entries(heirs)) {
     }
   })
 }
+
+t.test('a torn record is cut for good before another one is written in its place', async (t) => {
+  const to = plan()
+  await put(opened(await torn(), to), 'c', 3)
+  const log = '/tmp/state/wal/000000000002.log'
+  t.strictSame(to.seen.filter((call) => call.endsWith(log)).slice(0, 3),
+    [`truncate ${log}`, `sync ${log}`, `write ${log}`])
+})
+
+t.test('a transaction over rows in memory syncs no folder while it holds the lock', async (t) => {
+  const to = plan()
+  const lock: LockMaker = (...of) => {
+    const held = memoryLock()(...of)
+    return {
+      ...held,
+      tryTake: () => (to.seen.push('take'), held.tryTake('')),
+      give: () => (to.seen.push('give'), held.give()),
+    }
+  }
+  const store = openStore({ ...options(await made(), to), lock })
+  to.seen.length = 0
+  await store.transactLoaded('put', (tx) => tx.put(notes, 'c', { n: 3, text: '' }))
+  const log = '/tmp/state/wal/000000000002.log'
+  const under = to.seen.slice(to.seen.indexOf('take'), to.seen.lastIndexOf('give'))
+  t.ok(to.seen.includes('sync /tmp/state/wal'))
+  t.notOk(under.includes('sync /tmp/state/wal'), under.join())
+  t.ok(under.includes(`sync ${log}`))
+})
