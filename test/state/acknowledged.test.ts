@@ -5,7 +5,9 @@
 import { dirname } from 'node:path'
 import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
+import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { restoreState } from '../../src/state/care/restore.js'
 import { ensureDirs, ensureDurableDirs, isTemporary } from '../../src/state/files.js'
 import type { LockMaker } from '../../src/state/lock.js'
 import { createStore, openStore, type FileStore } from '../../src/state/store.js'
@@ -48,6 +50,16 @@ const made = async (): Promise<MemFiles> => {
   store.artifacts.write('x', Buffer.from('y'), { deterministic: true })
   await store.exclusive('fold', () => store.checkpoint())
   await put(store, 'b', 2)
+  store.close()
+  return disk
+}
+
+/** A state and a backup of it, from before its last record. */
+const copied = async (): Promise<MemFiles> => {
+  const disk = await made()
+  const store = opened(disk)
+  await backupState(store, '/tmp/copies/one')
+  await put(store, 'c', 3)
   store.close()
   return disk
 }
@@ -186,6 +198,11 @@ const cases: Readonly<Record<string, Case>> = {
   'a repair that founds a generation': {
     from: damaged,
     act: (disk, to) => repairState({ ...options(disk, to), onLoss }),
+  },
+  'a restore': {
+    from: copied,
+    act: (disk, to) =>
+      restoreState({ ...options(disk, to), backup: '/tmp/copies/one', specs: [notes] }),
   },
 }
 
