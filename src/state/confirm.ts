@@ -75,9 +75,11 @@ export class Confirmation {
     this.#end = end
   }
 
-  /** A log that this process has begun itself, empty as yet. */
+  /**
+   * A log that this process has begun itself, empty as yet, behind one that was confirmed: the
+   * folders beyond the log's own were synced for that one.
+   */
   published(generation: Generation): void {
-    if (!this.#place) this.#syncFolders(generation)
     this.#log = logOf(generation)
     this.#end = generation.end
   }

@@ -86,13 +86,13 @@ export const putStop = (dir: string, stop: Stop): void => {
 
 /**
  * Removes the file of a spent stop. A file of another name is not ours to remove, and one that does
- * not go is no harm: everybody ignores it, because its id is recorded.
+ * not go, or that a power cut brings back, is no harm: everybody ignores it, because its id is
+ * recorded.
  */
 const dropStop = (dir: string, { name }: Pick<LyingStop, 'name'>): void => {
   if (name === null || !v.is(stopShape.entries.id, name)) return
   try {
     removeFile(nodeFiles, join(dir, name))
-    syncDir(nodeFiles, dir)
   } catch (error) {
     if (errnoOf(error) === '') throw error
   }

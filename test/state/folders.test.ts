@@ -14,6 +14,7 @@ import { dropAsides } from '../../src/state/care/finished-asides.js'
 import { keepUnreferenced } from '../../src/state/care/kept.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
+import { nodeFiles, type Files } from '../../src/state/files.js'
 import { kernelStateLock } from '../../src/state/lock.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, errorOf, notes, numbers, placeOf, put } from '../support/state/notes.js'
@@ -78,6 +79,35 @@ t.test('a folder replaced while a store is open is seen before its next fold', a
   writeFileSync(join(away, '000000000001.1.seg'), 'mine')
   await t.rejects(compactState(store), { code: 'folder_replaced' })
   t.equal(readFileSync(join(away, '000000000001.1.seg'), 'utf8'), 'mine')
+})
+
+t.test('a fold writes nothing behind a link in the place of a folder', async (t) => {
+  const { store } = await World.in(t).store()
+  await put(store, 'a', 1)
+  await store.exclusive('begin', () => store.rotate())
+  const away = replaceByLink(store, 'collections')
+  const before = readdirSync(away)
+  t.hasStrict(errorOf(() => store.fold({ mergeBytesMax: 0 })), { code: 'folder_replaced' })
+  t.strictSame(readdirSync(away), before)
+})
+
+t.test('a folder replaced while its fold is published is seen before anything is swept', async (t) => {
+  const { store: first } = await World.in(t).store()
+  let away: string | undefined
+  const files: Files = {
+    ...nodeFiles,
+    rename: (from, to) => {
+      nodeFiles.rename(from, to)
+      if (to.includes('/manifest.')) away = replaceByLink(first, 'collections')
+    },
+  }
+  const store = again(t, first, 'write', { files })
+  await put(store, 'a', 1)
+  await store.exclusive('begin', () => store.rotate())
+  const ours = '000000000099.1.seg'
+  writeFileSync(join(store.places.collections, ours), 'mine')
+  t.hasStrict(errorOf(() => store.fold({ mergeBytesMax: 0 })), { code: 'folder_replaced' })
+  t.equal(readFileSync(join(away ?? '', ours), 'utf8'), 'mine')
 })
 
 t.test('two directories never share one log through links', async (t) => {

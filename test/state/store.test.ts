@@ -192,8 +192,16 @@ t.test('a store that is open for reading refuses to write', async (t) => {
   const { store } = await World.in(t).store()
   const reader = again(t, store)
   await t.rejects(put(reader, 'a', 1), new TypeError('the store is open for reading only'))
-  t.throws(() => reader.artifacts.write('x', Buffer.from('y')),
-    new TypeError('the store is open for reading only'))
+  const refusal = new TypeError('the store is open for reading only')
+  const never = () => t.fail('it runs')
+  await t.rejects(reader.transactLoaded('x', never), refusal)
+  await t.rejects(reader.exclusive('x', never), refusal)
+  await t.rejects(reader.withoutFolding('x', async () => never()), refusal)
+  for (const act of [
+    () => reader.artifacts.write('x', Buffer.from('y')),
+    () => reader.artifacts.remove('ab'.repeat(32)),
+    () => reader.artifacts.removeTemporary('.tmp-1-0123456789abcdef-1'),
+  ]) t.throws(act, refusal)
 })
 
 t.test('one transaction of more than 16 MiB is rejected and leaves the store usable', async (t) => {

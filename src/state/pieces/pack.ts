@@ -104,7 +104,6 @@ export class PiecePackWriter implements PackWriter {
   }
 
   finish(): ArtifactRef {
-    this.#draft.requireOpen()
     if (this.#filled > 0) this.#seal(this.#filled)
     this.#piece.fill(0)
     const index: Index = { schema: 'sallyport.pack.v1', pieces: this.#pieces, bodies: this.#bodies }

@@ -29,10 +29,11 @@ const sealOf = (epoch: number, successor: LogHeader): Buffer => {
   return encodeRecord(binding, successor.base_sequence + 1, successor.base_chain, payload).bytes
 }
 
-const endsWith = (files: Files, path: string, seal: Buffer): boolean =>
+/** Where the seal begins that a log ends with; undefined where it ends otherwise. */
+const sealedAt = (files: Files, path: string, seal: Buffer): number | undefined =>
   withFile(files, path, 'read', (fd) => {
-    const { size } = files.fstat(fd)
-    return size >= seal.length && readRange(files, fd, size - seal.length, seal.length).equals(seal)
+    const end = files.fstat(fd).size - seal.length
+    return end >= 0 && readRange(files, fd, end, seal.length).equals(seal) ? end : undefined
   })
 
 /** Where the records of a log end that lead to a chain; undefined where none do. */
@@ -51,8 +52,9 @@ const endAt = (files: Files, path: string, successor: LogHeader): number | undef
   })
 
 /**
- * Seals the log before, unless it is sealed already or does not lead to the successor (a repair or
- * a restore came in between). The state lock must be held. Durable when it returns.
+ * Seals the log before, unless it does not lead to the successor (a repair or a restore came in
+ * between). A seal that is there is written again: whoever wrote it may have died before it was
+ * durable. The state lock must be held. Durable when it returns.
  */
 export const sealFormer = (files: Files, places: Places, successor: LogHeader): void => {
   if (successor.manifest_sha256 !== null) return
@@ -61,11 +63,10 @@ export const sealFormer = (files: Files, places: Places, successor: LogHeader): 
   const seal = sealOf(epoch, successor)
   const path = places.log(epoch)
   try {
-    if (endsWith(files, path, seal)) return
-    const end = endAt(files, path, successor)
+    const end = sealedAt(files, path, seal) ?? endAt(files, path, successor)
     if (end === undefined) return
     withFile(files, path, 'readwrite', (fd) => {
-      if (files.fstat(fd).size > end) files.truncate(fd, end)
+      if (files.fstat(fd).size > end + seal.length) files.truncate(fd, end)
       writeAll(files, fd, seal, end)
       files.syncData(fd)
     })

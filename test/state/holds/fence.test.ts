@@ -1,5 +1,5 @@
 /** Fences on both sides, whom a stop covers, and what recording makes of several. */
-import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { newId } from '../../../src/base/ids.js'
@@ -232,3 +232,16 @@ t.test('A-154 whoever disables an owner is told of a process that may still send
   fence.close()
   guard.release()
 })
+
+for (const folder of ['run', 'run/fence']) {
+  t.test(`no fence is taken or looked for behind a link in the place of ${folder}`, async (t) => {
+    const { dir, operation } = await live(t)
+    mkdirSync(join(dir, 'run', 'fence'), { recursive: true })
+    renameSync(join(dir, folder), join(dir, 'away'))
+    symlinkSync(join(dir, 'away'), join(dir, folder))
+    const refusal = { kind: 'damaged', code: 'folder_replaced', details: { folder } }
+    await t.rejects(fenceOf(dir, operation).take(going), refusal)
+    t.throws(() => sweepFences(dir), refusal)
+    t.notOk(existsSync(pathOf(dir, operation)))
+  })
+}

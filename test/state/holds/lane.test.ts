@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync, mkdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock, type Clock } from '../../../src/base/clock.js'
@@ -225,4 +225,21 @@ t.test('a wait is announced, and an observer that throws frees what was taken', 
   const free = await take(dir, 'normal')
   free.release()
   t.strictSame(places(dir), [])
+})
+
+t.test('a lane that is free is not taken behind its deadline or for whoever gave up, nor kept for whoever gives up as it is taken', async (t) => {
+  const dir = temporaryFolder(t)
+  const gone = new AbortController()
+  gone.abort(new Error('gone'))
+  t.equal(await codeOf(take(dir, 'normal', 0)), 'locked/lane_busy')
+  t.equal(await codeOf(take(dir, 'normal', longMs, gone.signal)), 'Error: gone')
+  t.notOk(existsSync(join(dir, 'run')), 'nobody asked for it')
+  const going = new AbortController()
+  const taken = acquireLane({
+    dir, priority: 'normal', deadlineMs: systemClock.monotonicMs() + longMs, clock: systemClock,
+    signal: going.signal, observer: { at: async () => going.abort(new Error('gone meanwhile')) },
+  })
+  t.equal(await codeOf(taken), 'Error: gone meanwhile')
+  const next = await take(dir, 'normal', longMs)
+  next.release()
 })
