@@ -125,6 +125,7 @@ export const acceptServer = async (
   if (isKnown) await stop()
   const given = isKnown ? 0 : await goOnAt(store, without, stop)
   await store.fresh()
+  await bringFiles(store)
   dropBehind(store.stops, gone.map(({ machine }) => machine))
   await store.retireAnew()
   if (gone.length > 0) await loss.settle(given, gone.map(({ machine }) => machine))
@@ -211,7 +212,9 @@ const goOnAt = async (
   if (said.some(({ voucher: { sequence, link, isOther } }) =>
     isOther || ours.get(sequence)?.equals(link) === false)) throw otherHistory()
   await stop()
-  if (await place.accept(last, lost, store.retired) === 'moved') throw moved()
-  await bringFiles(store)
+  // From then on others work there: the stop comes with it, and files behind it may take long.
+  if (await place.accept(last, lost, store.retired, store.stops.rowsHere()) === 'moved') {
+    throw moved()
+  }
   return lost.length
 }

@@ -252,13 +252,14 @@ export interface Place {
   vouch(at: Position, name: string): Promise<void>
   /**
    * Makes a server known, and gives it back the records behind `last` that it lost. Machines that
-   * were `retired` are so from then on. The lane is kept for one lease, since whoever had it may
+   * were `retired` are so from then on, and `stops` lie there for whoever looks first. The lane is kept for one lease, since whoever had it may
    * still have a request open: it is `nobody`'s, and until it ends nobody takes work of another
    * machine for dead, whose leases may be lost there. `moved`: its last record is another
    * one by now. Given twice it counts as accepted.
    */
   accept(
     last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
+    stops?: readonly StopRow[],
   ): Promise<'accepted' | 'moved'>
   /**
    * Ends the store here, where its last record is the one that this machine stands at: nothing is

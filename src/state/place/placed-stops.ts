@@ -75,15 +75,28 @@ export class PlacedStops implements StopBoard {
     }
   }
 
-  async #carry({ id, kind, target, by, at }: Stop): Promise<void> {
-    const body = this.#seal.sealFor('stop', id, { id, kind, target, by, at })
+  #rowOf({ id, kind, target, by, at }: Stop): StopRow {
+    return { id, body: this.#seal.sealFor('stop', id, { id, kind, target, by, at }) }
+  }
+
+  async #carry(stop: Stop): Promise<void> {
+    const { id, body } = this.#rowOf(stop)
     this.#moments.set(id, await this.#place().putStop(id, body))
     this.#unreached.delete(id)
   }
 
+  /** What lies here, as the place keeps it. */
+  rowsHere(): readonly StopRow[] {
+    return this.#ownLying().map((stop) => this.#rowOf(stop))
+  }
+
+  #ownLying(): readonly LyingStop[] {
+    return this.#local.lying().filter(({ name }) => isStopId(name))
+  }
+
   /** Brings what lies here to the place: it was put while nobody could be reached. */
   async carryAll(): Promise<void> {
-    for (const stop of this.#local.lying()) if (isStopId(stop.name)) await this.#carry(stop)
+    for (const stop of this.#ownLying()) await this.#carry(stop)
   }
 
   /** Remembers what lies at the place, as of one look. */

@@ -104,24 +104,42 @@ export const isEnded = async (store: PlacedStore): Promise<boolean> => {
 }
 
 /**
+ * Fetches stored files that are missing here. Where some are nowhere to be had, another machine may
+ * have them still, and can give them to a server alone. Throws `damaged` `artifact_damaged`.
+ */
+const fetchMissing = async (
+  { blobs, place, settings }: PlacedStore, names: readonly string[],
+): Promise<void> => {
+  if (await blobs.fetchTrue(names)) return
+  const others = (await place.machines()).filter(({ machine, retired }) =>
+    retired === null && machine !== settings.machine)
+  if (others.length === 0) return
+  throw fail.damaged('artifact_damaged', 'Stored files are missing here and at the server.', {
+    next: 'Run `sallyport state repair` on the other machines: it gives back what they have. '
+      + 'Retire those that have nothing to give, and run it again.',
+    details: { machines: others.map(({ name }) => name).join(', ') },
+  })
+}
+
+/**
  * Takes a shared state back into this directory: the place takes no record of any machine from then
  * on, and stops that lie there lie here. What is `referenced` of stored files and missing here
  * comes here first: nobody gives it then. `conflict` `machines_at_work` while another machine has
  * something under way, or places a record meanwhile; `server_changed` `behind` while a machine has
- * records that the server lost. Where it was cut off it may be run again on this machine, and on no
- * other.
+ * records that the server lost; `damaged` `artifact_damaged` while one may have such files. Where
+ * it was cut off it may be run again on this machine, and on no other.
  */
 export const unshareDirectory = async (
   store: PlacedStore, referenced: (view: View) => ReadonlySet<string>,
 ): Promise<void> => {
-  const { replica, place, storeId, seal, blobs } = store
+  const { replica, place, storeId, seal } = store
   const isOver = await isEnded(store)
   // What other machines have under way at a place that has ended comes to nothing there.
   const holds = isOver ? replica.holds : store.holds
   if (holds.live() > 0) throw atWork()
   const { sequence, chain } = replica.end
   requireNotBehind(store.stops, sequence)
-  if (!isOver) await blobs.fetchTrue([...referenced(replica.read())])
+  if (!isOver) await fetchMissing(store, [...referenced(replica.read())])
   const stops = await place.end({ sequence, link: seal.link(chain) })
   if (stops === 'moved') throw atWork()
   await store.stops.takeOver(stops)

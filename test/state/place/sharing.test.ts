@@ -211,6 +211,59 @@ const stop = (target: string | null): Stop => ({
   by: { principal: null, root: null, verb: 'revoke' },
 })
 
+t.test('with a server that is accepted lies the stop of what is left out, before anybody else looks', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const [staying] = [await next(), await next('c')]
+  await put(store, 1)
+  server.isChanged = true
+  const own = stop(null)
+  const loss = { stop: () => store.stops.put(own), settle: () => Promise.resolve() }
+  await t.rejects(acceptServer(staying), { code: 'machines_to_ask' })
+  const { place } = store
+  const { accept } = place
+  place.accept = async (...at) => {
+    await accept(...at)
+    throw new Error('cut off')
+  }
+  await t.rejects(acceptServer(store, ['c'], loss), new Error('cut off'))
+  await staying.fresh()
+  t.strictSame(staying.stops.lying().map(({ id }) => id), [own.id])
+})
+
+t.test('files that a cut-off acceptance did not bring are brought by the next one', async (t) => {
+  const { store, next, server } = await replicas(t)
+  await next('c')
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  await store.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  server.isChanged = true
+  server.blobs.clear()
+  const loss = { stop: () => Promise.resolve(), settle: () => Promise.resolve() }
+  const { place } = store
+  const { putBlob } = place
+  place.putBlob = () => Promise.reject(new Error('cut off'))
+  await t.rejects(acceptServer(store, ['c'], loss), new Error('cut off'))
+  place.putBlob = putBlob
+  await acceptServer(store, ['c'], loss)
+  t.ok(server.blobs.has(ref.stored_sha256))
+})
+
+t.test('a state is not taken back without files that another machine may have, and with nobody left it is', async (t) => {
+  const { store, next, server } = await replicas(t)
+  const other = await next()
+  const ref = store.artifacts.write('test', Buffer.from('content'))
+  await store.transact('test', (tx) => tx.put(named, 'a', { sha: ref.stored_sha256 }))
+  server.blobs.clear()
+  await other.fresh()
+  const wanted = () => new Set([ref.stored_sha256])
+  await t.rejects(unshareDirectory(other, wanted),
+    { kind: 'damaged', code: 'artifact_damaged', details: { machines: 'a' } })
+  await put(store, 1)
+  t.strictSame((await other.fresh()).get(rows, 'r1'), { n: 1 }, 'it is shared as before')
+  await other.place.retire(store.settings.machine)
+  await unshareDirectory(other, wanted)
+  t.ok(server.isEnded)
+})
+
 t.test('a stop that came while a state was taken back is in force in its directory', async (t) => {
   const { store, next, server } = await replicas(t)
   const other = await next()

@@ -229,11 +229,12 @@ export const memoryPlace = (server: MemoryServer, machineId: () => string): Plac
       const isOther = there?.link.equals(at.link) === false
       server.vouchers.push({ ...at, machine: machineId(), isOther })
     },
-    async accept(last, lost, retired = []) {
+    async accept(last, lost, retired = [], stops = []) {
       ask('accept')
       if (server.records.at(-1)?.sequence !== last.sequence) return 'moved'
       for (const one of retired) retire(one)
       server.records.push(...lost)
+      for (const stop of stops) server.stops.push({ ...stop, placed: server.ticks += 1 })
       server.isChanged = false
       server.leases.push({
         name: 'lane', machine: nobody, token: randomUUID(),

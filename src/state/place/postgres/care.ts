@@ -122,6 +122,11 @@ lane as (
   on conflict (store, name) do update
     set machine = excluded.machine, token = excluded.token, ends = excluded.ends
   returning store),
+stopped as (
+  insert into sallyport.stops (store, id, body)
+  select ok.store, stop.id, stop.body
+  from ok, unnest($12::text[], $13::bytea[]) as stop (id, body)
+  on conflict do nothing returning id),
 gone as (
   update sallyport.machines set retired = clock_timestamp()
   where store = (select store from ok) and machine = any($11::uuid[]) and retired is null
@@ -133,6 +138,7 @@ known as (
   update sallyport.stores set run = ${runSql}
   where store = (select store from ok) and (select count(*) from given) >= 0
     and (select count(*) from lane) >= 0 and (select count(*) from said) >= 0
+    and (select count(*) from stopped) >= 0
   returning store)
 select (select count(*) from known) = 1
   or exists (select from sallyport.stores where store = $1 and run = ${runSql})
@@ -142,7 +148,7 @@ select (select count(*) from known) = 1
 /** See `Place.accept`. */
 export const accept = async (
   { connection, storeId, machine }: Asking, last: Position, lost: readonly PlacedRecord[],
-  retired: readonly string[] = [],
+  retired: readonly string[] = [], stops: readonly StopRow[] = [],
 ): Promise<'accepted' | 'moved'> => {
   // Told of an earlier try whose answer was lost: it is known, and ends in what was given.
   const end = lost.at(-1) ?? last
@@ -151,7 +157,7 @@ export const accept = async (
     values: [
       storeId, machine.machine, last.sequence, last.link, lost.map(({ sequence }) => sequence),
       lost.map(({ link }) => link), lost.map(({ body }) => body), placeTimes.leaseMs,
-      end.sequence, end.link, retired,
+      end.sequence, end.link, retired, stops.map(({ id }) => id), stops.map(({ body }) => body),
     ],
   })
   return row?.['accepted'] === true ? 'accepted' : 'moved'

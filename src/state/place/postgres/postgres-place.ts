@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.js'
 import { SallyportError } from '../../../base/errors.js'
 import { nameOfPlace } from '../address.js'
 import { runOfNow, type KnownRun } from '../known-run.js'
-import type { Introduction, Place, PlacedRecord, Position } from '../place.js'
+import type { Introduction, Place, PlacedRecord, Position, StopRow } from '../place.js'
 import { accept, end, standing, vouch } from './care.js'
 import {
   getBlob, hasBlobs, keepBlob, oldBlobs, putBlob, removeBlobs, untrueBlobs,
@@ -93,7 +93,8 @@ export const postgresPlace = (options: PlaceOptions): Place => {
     vouch: guarded(vouch),
     accept: guarded((
       from, last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],
-    ) => accept(from, last, lost, retired)),
+      stops?: readonly StopRow[],
+    ) => accept(from, last, lost, retired, stops)),
     end: guarded(end),
     facts: guarded((from, known?: number) => facts(from, clock, known)),
     close: () => connection.close(),

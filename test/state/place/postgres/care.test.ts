@@ -52,15 +52,17 @@ t.test('the run of a server that is known is remembered from its first answer, t
   t.equal(later.run.known(), null, 'nobody has said that this one is to be gone on at')
 })
 
-t.test('records that a server lost are given back with its being known, or neither', async (t) => {
+t.test('records that a server lost are given back, and stops lie there, with its being known, or neither', async (t) => {
   const { store, place, other } = await two(t)
   const [first, stray] = [recordAfter(store.base), recordAfter(store.base)]
   const second = recordAfter(first)
   await changed(store)
-  t.equal(await place.accept(stray, [second]), 'moved')
+  const stops = [{ id: 'stp_a', body: Buffer.from('a') }, { id: 'stp_b', body: Buffer.from('b') }]
+  t.equal(await place.accept(stray, [second], [], stops), 'moved')
   t.equal((await place.standing()).isChanged, true)
-  t.equal(await place.accept(store.base, [first, second]), 'accepted')
-  t.strictSame((await other.follow(7, 10)).records, [first, second])
+  t.equal(await place.accept(store.base, [first, second], [], stops), 'accepted')
+  const looked = await other.follow(7, 10)
+  t.strictSame([looked.records, looked.stops], [[first, second], stops])
   t.equal(await other.take('lane', 1_000), null, 'whoever had the lane may have a request open')
   t.equal(await other.accept(store.base, [stray]), 'moved')
   t.equal(await place.accept(store.base, [first, second]), 'accepted', 'its answer was lost')
