@@ -41,7 +41,7 @@ t.test('what is over waits for nothing, asks nobody and writes nothing', async (
     for (const ending of endings) {
       const { attempt, ends } = begun(t)
       ends[ending]()
-      const called = (): void => t.fail(`${what} was begun`)
+      const called = (): void => void t.fail(`${what} was begun`)
       t.equal(await codeOf(wait(attempt, called)), ending, `${what}, ${ending}`)
     }
   }
