@@ -11,6 +11,7 @@ import { putStop } from '../../src/state/stop-folder.js'
 import { askedThrough, newStop } from '../../src/governance/stops/act.js'
 import { deviceStop } from '../../src/governance/stops/stop.js'
 import type { Gov } from '../../src/governance/context.js'
+import { anchorOf } from '../support/anchor.js'
 import { betweenLookAndRecord } from '../support/between.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
@@ -288,6 +289,14 @@ t.test('S-203 a request id that a replaced state had taken is refused in the rec
     tx.put(edgeCollections.spent, spent, { artifact_id: 'edge_art_before', sequence: 1 })))
   await t.rejects(send(gov, party, head, body), { code: 'request_id_conflict' })
   t.strictSame(world.view().all(edgeCollections.artifacts), [])
+})
+
+t.test('an upload that was accepted moves the anchor: no old copy takes its sequence again', async (t) => {
+  const { world, party } = await paired(t)
+  const body = capture()
+  const before = anchorOf(world.place)
+  await send(world.gov, party, headOf(body, 1), body)
+  t.not(anchorOf(world.place), before)
 })
 
 t.test('S-203 what is not acceptable any more is refused in the record, too', async (t) => {

@@ -27,7 +27,7 @@ const endings = ['timeout', 'cancelled'] as const
 
 /** The code that work ends with; `waits` where it does not end. */
 const codeOf = (work: Promise<unknown>): Promise<string> => Promise.race([
-  work.then(() => 'none', (error: { code?: string }) => error.code ?? String(error)),
+  work.then(() => 'none', (error: { code: string }) => error.code),
   readByAll().then(() => 'waits'),
 ])
 
