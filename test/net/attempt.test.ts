@@ -25,6 +25,9 @@ type Begun = ReturnType<typeof begun>
 type Ending = keyof Begun['ends']
 const endings = ['timeout', 'cancelled'] as const
 
+/** Ways to wait for something, each with a callback. */
+type Waits = Readonly<Record<string, (attempt: Attempt, act: () => void) => Promise<unknown>>>
+
 /** The code that work ends with; `waits` where it does not end. */
 const codeOf = (work: Promise<unknown>): Promise<string> => Promise.race([
   work.then(() => 'none', (error: { code: string }) => error.code),
@@ -32,7 +35,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> => Promise.race([
 ])
 
 t.test('what is over waits for nothing, asks nobody and writes nothing', async (t) => {
-  const waits: Readonly<Record<string, (attempt: Attempt, called: () => void) => Promise<unknown>>> = {
+  const waits: Waits = {
     'a wait': (attempt) => attempt.during(never),
     'a question': (attempt, called) => attempt.ask(called),
     'a record': (attempt, called) => attempt.askToTheEnd(called),
@@ -48,7 +51,7 @@ t.test('what is over waits for nothing, asks nobody and writes nothing', async (
 })
 
 t.test('what ends while it is waited for is told behind the wait, whatever came of that', async (t) => {
-  const waits: Readonly<Record<string, (attempt: Attempt, end: () => void) => Promise<unknown>>> = {
+  const waits: Waits = {
     'a wait': (attempt, end) => attempt.during(Promise.resolve().then(end)),
     'a question': (attempt, end) => attempt.ask(end),
     'a record': (attempt, end) => attempt.askToTheEnd(end),
