@@ -316,7 +316,6 @@ export const exchange = async (
   checked: CheckedRequest,
   request: HttpsRequest,
 ): Promise<HttpsReply> => {
-  attempt.check()
   if (connection.socket.destroyed) throw closed(attempt)
   const writing = connection.collect(request.body?.byteLength ?? 0)
   const reply = converse(attempt, connection, checked, request)

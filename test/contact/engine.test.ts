@@ -2,115 +2,19 @@
  * The engine with small orders of the test's own, over real TLS: one without money and without a
  * lane, one that sends eight at a time, and what every order gets whatever it brings.
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { Test } from 'tap'
-import { systemClock } from '../../src/base/clock.js'
 import { fail, SallyportError } from '../../src/base/errors.js'
-import type { Waiting } from '../../src/base/observer.js'
 import { runOrder } from '../../src/contact/engine.js'
-import type { ContactContext, Order, Outcome, Send, Step } from '../../src/contact/order.js'
-import { markRoute, routeCollection } from '../../src/contact/routes.js'
+import { markRoute } from '../../src/contact/routes.js'
 import { liveGuards } from '../../src/state/holds/guard.js'
 import type { Gov } from '../../src/governance/context.js'
 import { tryHoldFile } from '../../src/state/holds/kernel-file.js'
 import { collections } from '../../src/governance/rows.js'
 import { noteRecorded, stopsRecorded } from '../../src/governance/stops/recent.js'
-import { createHttpsClient } from '../../src/net/client.js'
+import { bench, getOf, orderOf, theRoute } from '../support/contact-bench.js'
 import { until } from '../support/until.js'
 import { t } from '../support/tests-in-slices.js'
-import type { Outside } from '../world/sandbox.js'
-import type { Stateful } from '../world/state.js'
-import type { Placed } from '../world/world.js'
-import { World } from '../world/world.js'
-
-type Seen = readonly Outcome<number>[]
-type Small = Order<string, Seen, string>
-
-interface Bench {
-  readonly world: Placed & Stateful & Outside
-  readonly ctx: ContactContext
-  readonly url: string
-  readonly steps: string[]
-  readonly waits: (Waiting | null)[]
-  stop(): void
-  /** Called at each announced step. */
-  at(act: (step: string) => void | Promise<void>): void
-}
-
-const bench = async (
-  t: Test, onRequest: () => Promise<void> = async () => undefined,
-): Promise<Bench> => {
-  const world = await World.in(t).sandbox({ hooks: { onRequest } }).state()
-  const { sandbox, gov } = world
-  const profile = JSON.parse(readFileSync(sandbox.profileFile, 'utf8')) as {
-    readonly provider: { readonly base_url: string }
-  }
-  const steps: string[] = []
-  const waits: (Waiting | null)[] = []
-  const stop = new AbortController()
-  let act: (step: string) => void | Promise<void> = () => undefined
-  const client = createHttpsClient({
-    clock: systemClock, env: {}, execArgv: [], ca: [sandbox.caPem], loopbackOnly: true,
-    resolve: async () => { throw new Error('no name is looked up here') },
-  })
-  const observer = {
-    at: async (step: string) => {
-      steps.push(step)
-      await act(step)
-    },
-    waits: (now: Waiting | null) => void waits.push(now),
-  }
-  return {
-    world, steps, waits, url: `${profile.provider.base_url}/nothing`,
-    ctx: {
-      gov: { ...gov, observer }, signal: stop.signal, client: async () => client,
-    },
-    stop: () => stop.abort(),
-    at: (next) => { act = next },
-  }
-}
-
-const getOf = (url: string, more: Partial<Step<number>> = {}): Step<number> => ({
-  authority: 'read',
-  request: () => ({
-    method: 'GET', url, headers: {}, requestBytesMax: 0, replyBytesMax: 65_536,
-  }),
-  timeoutMs: (leftMs) => Math.min(leftMs, 10_000),
-  judge: ({ status }) => status,
-  ...more,
-})
-
-/** An order without money and without a lane; what it runs is the test's. */
-const orderOf = (
-  { url }: Bench, run: (send: Send) => Promise<Seen>, more: Partial<Small> = {},
-): Small => ({
-  step: 'small',
-  verb: 'test',
-  noun: 'small',
-  operationMsMax: 30_000,
-  lane: null,
-  runtime: 'test_small',
-  profile: 'test.small',
-  credential: null,
-  claim: (_tx, _now, { operationId }) => ({ kind: 'claimed', claimed: operationId }),
-  prepare: () => ({ hold: null, requestMs: 10_000 }),
-  decide: () => ({ provider: 'sandbox', url, decision_id: 'dec_small', policy_revision: 1 }),
-  authority: () => 1,
-  run,
-  unsent: (why) => [why],
-  money: () => ({ ledger: 'release' }),
-  close: (_tx, _now, _run, { evidence }) => {
-    const kept = evidence.map((one) => (one.kind === 'reply' ? 'reply' : one.reason)).join(',')
-    return { kept, outcome: evidence.every(({ kind }) => kind === 'reply') ? 'ok' : 'bad',
-      adopts: false }
-  },
-  details: () => ({ small: 'yes' }),
-  ...more,
-})
-
-const theRoute = (one: Bench) => one.world.view().all(routeCollection)[0]?.doc
 
 t.test('an order without money and without a lane runs to its end and leaves no ledger row',
   async (t) => {

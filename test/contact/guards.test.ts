@@ -1,22 +1,18 @@
 /** Guards of the engine that no reply shows: a bill that nobody owes, and the key afterwards. */
 import t, { type Test } from 'tap'
 import { alphaCredentialRef } from '../../src/alpha/constants.js'
-import { systemClock } from '../../src/base/clock.js'
 import { runOrder } from '../../src/contact/engine.js'
 import type { ContactContext, Order, Outcome, Send, Step } from '../../src/contact/order.js'
 import { collections } from '../../src/governance/rows.js'
-import { createHttpsClient } from '../../src/net/client.js'
 import { deploymentProfile } from '../../src/governance/profile.js'
+import { clientOf } from '../support/contact-bench.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
 type Seen = readonly Outcome<number>[]
 type Held = Order<null, Seen, string>
 
 const contextOf = ({ gov, sandbox }: AlphaWorld): ContactContext => {
-  const client = createHttpsClient({
-    clock: systemClock, env: {}, execArgv: [], ca: [sandbox.caPem], loopbackOnly: true,
-    resolve: async () => { throw new Error('no name is looked up here') },
-  })
+  const client = clientOf(sandbox)
   return { gov, signal: new AbortController().signal, client: async () => client }
 }
 

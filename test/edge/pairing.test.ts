@@ -6,6 +6,7 @@ import {
 import { edgeCollections } from '../../src/edge/edge-rows.js'
 import { verifyEdge } from '../../src/edge/verify-edge.js'
 import { revokeSession } from '../../src/governance/stops/people.js'
+import { anchorOf } from '../support/anchor.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { codeOf, pairDevice, place } from '../support/edge/uploading.js'
 import { minute } from '../support/clock.js'
@@ -178,4 +179,28 @@ t.test('codes and pairings are bounded in number', async (t) => {
     }
   })
   await t.rejects(offerPairing(world.gov, session, place), { code: 'edge_devices_full' })
+  // Offered while there was room, and redeemed when there is none any more.
+  const request = { code: codeOf(offers.at(-1)?.pairing ?? ''), device_name: 'b' }
+  await t.rejects(redeemPairing(world.gov, request), { code: 'edge_devices_full' })
+  await revokeDevice(world.gov, session, 'edge_dev_7')
+  await t.resolves(redeemPairing(world.gov, request), 'a refusal uses no code up')
+})
+
+t.test('a redeemed code moves the anchor: no old copy knows it as open', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  const { pairing } = await offerPairing(world.gov, session, place)
+  const before = anchorOf(world.place)
+  await redeemPairing(world.gov, { code: codeOf(pairing), device_name: 'camera' })
+  t.not(anchorOf(world.place), before)
+})
+
+t.test('a session that has ended ends no pairing', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  const { session: ended } = await signIn(world)
+  const { credential, party: { device: { device_id: id } } } = await pairDevice(world.gov, session)
+  await revokeSession(world.gov, session, ended.root.root_id)
+  await t.rejects(revokeDevice(world.gov, ended, id), { kind: 'unauthorized' })
+  t.doesNotThrow(() => authenticateEdge(world.gov, world.gov.store.read(), credential))
 })

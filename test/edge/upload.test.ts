@@ -5,12 +5,13 @@ import { beginUpload, type Upload } from '../../src/edge/upload.js'
 import { edgeUpload, type UploadHead } from '../../src/edge/edge-contract.js'
 import { revokeDevice } from '../../src/edge/pairing.js'
 import { edgeArtifact, edgeArtifacts, openEdgeBytes } from '../../src/edge/readback.js'
-import { edgeCollections, spentId } from '../../src/edge/edge-rows.js'
+import { edgeCollections, spentId, type EdgeDevice } from '../../src/edge/edge-rows.js'
 import { verifyEdge } from '../../src/edge/verify-edge.js'
 import { putStop } from '../../src/state/stop-folder.js'
 import { askedThrough, newStop } from '../../src/governance/stops/act.js'
 import { deviceStop } from '../../src/governance/stops/stop.js'
 import type { Gov } from '../../src/governance/context.js'
+import { anchorOf } from '../support/anchor.js'
 import { betweenLookAndRecord } from '../support/between.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
@@ -288,6 +289,30 @@ t.test('S-203 a request id that a replaced state had taken is refused in the rec
     tx.put(edgeCollections.spent, spent, { artifact_id: 'edge_art_before', sequence: 1 })))
   await t.rejects(send(gov, party, head, body), { code: 'request_id_conflict' })
   t.strictSame(world.view().all(edgeCollections.artifacts), [])
+})
+
+t.test('an upload that was accepted moves the anchor: no old copy takes its sequence again', async (t) => {
+  const { world, party } = await paired(t)
+  const body = capture()
+  const before = anchorOf(world.place)
+  await send(world.gov, party, headOf(body, 1), body)
+  t.not(anchorOf(world.place), before)
+})
+
+t.test('S-203 what is not acceptable any more is refused in the record, too', async (t) => {
+  const body = capture()
+  const changes: Readonly<Record<string, (row: EdgeDevice) => EdgeDevice>> = {
+    sequence_not_greater: (row) => ({ ...row, last_sequence: 1 }),
+    edge_store_full: (row) => ({ ...row, stored: { items: row.limits.items_max, bytes: 0 } }),
+  }
+  for (const [code, changed] of Object.entries(changes)) {
+    const { world, party } = await paired(t)
+    const { device_id: device } = party.device
+    const gov = betweenLookAndRecord(world.gov, () => world.transact((tx) =>
+      tx.put(edgeCollections.devices, device, changed(party.device))))
+    await t.rejects(send(gov, party, headOf(body, 1), body), { code })
+    t.strictSame(world.view().all(edgeCollections.artifacts), [])
+  }
 })
 
 t.test('a pairing that ended before the end of a body comes to no record at all', async (t) => {

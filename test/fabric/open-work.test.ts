@@ -9,6 +9,7 @@ import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { newStop } from '../../src/governance/stops/act.js'
 import { putStop } from '../../src/state/stop-folder.js'
 import { minute } from '../support/clock.js'
+import { replicas } from '../support/place/replicas.js'
 import { signedIn } from '../support/place/signed-in.js'
 import { notes } from '../support/state/notes.js'
 import { taskAt } from '../support/tasks.js'
@@ -129,6 +130,19 @@ t.test('while nobody answers for a shared state no session is said to be none, n
   for (const who of [none, ended]) {
     await t.rejects(stopping(who), { kind: 'locked', code: 'place_unreachable' })
   }
+})
+
+t.test('a shared state that has no owner yet is unfinished, whoever asks and whether or not its server answers', async (t) => {
+  const { store, server } = await replicas(t)
+  const told = { kind: 'no_state', code: 'init_unfinished' }
+  const open = (mode: 'mutate' | 'stop') => openWork({
+    stateDir: store.dir, configDir: '', face: 'cli', mode, store, token: 'x'.repeat(43),
+  })
+  for (const mode of ['mutate', 'stop'] as const) {
+    await t.rejects(open(mode), { ...told, next: /sallyport init/ }, mode)
+  }
+  server.isAway = true
+  await t.rejects(open('stop'), { ...told, next: /sallyport login/ })
 })
 
 t.test('where there is no state, or an unfinished one, nothing opens', async (t) => {

@@ -29,8 +29,7 @@ const holdsIn = (view: View): readonly string[] => [
   ...view.all(collections.openReservations), ...view.all(collections.closedReservations),
 ].map(({ doc }) => `${doc.state} ${doc.overrun}`).sort()
 
-t.test('A-026 A-089 A-124 zeroes over any one record: a repair forgets no money and no key, and '
-  + 'the same questions are not sent again', async (t) => {
+t.test('A-026 A-089 A-124 zeroes over any one record: a repair forgets no money and no key, and the same questions are not sent again', async (t) => {
   const rig = await lived(t)
   const posts = rig.inferences().length
   const records = recordsOf(newestLog(rig.place.stateDir))

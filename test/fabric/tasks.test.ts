@@ -7,6 +7,7 @@ import type { Gov } from '../../src/governance/context.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
 import { limits } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
@@ -33,3 +34,20 @@ for (const [what, fault] of [
     checkLedger(t, rig)
   })
 }
+
+t.test('a session that ends before the record is written: a review of an overrun that no task waits for is refused', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  must(await rig.run([
+    'gateway', 'setup', '--json', '--slot', 'chat', '--request-cost-bound-microusd', '1',
+  ]))
+  const { code, details } = (await rig.prove('chat')).error()
+  t.equal(code, 'proof_overrun')
+  const gov = govOf(rig)
+  const session = authenticate(gov, loadToken(tokenPath(rig.place.stateDir)))
+  must(await rig.run(['logout']))
+  const before = rig.view().sequence
+  await t.rejects(reviewAnyOverrun(gov, session, details['operation_id'] as string, 'accept'),
+    { kind: 'unauthorized', code: 'session_ended' })
+  t.equal(rig.view().sequence, before, 'nothing was written')
+  checkLedger(t, rig)
+})

@@ -24,6 +24,8 @@ const forge = async (rig: RoutesWorld, change: (tx: Tx) => void): Promise<void> 
 
 const isChat = ({ profile }: { profile: string | null }): boolean => profile === 'gateway.chat'
 
+const ofOther = alter(claimCollection, (doc) => ({ ...doc, operation_id: 'op_other' }))
+
 const forgeries: Readonly<Record<string, [(tx: Tx) => void, string, string?]>> = {
   'a decision that says something else': [
     alter(collections.decisions, (doc) => ({
@@ -94,7 +96,10 @@ const forgeries: Readonly<Record<string, [(tx: Tx) => void, string, string?]>> =
     ), 'credential_mismatch', 'prove.before_resolve',
   ],
   'a claim that has another operation': [
-    alter(claimCollection, (doc) => ({ ...doc, operation_id: 'op_other' })), 'call_ended',
+    ofOther, 'call_ended',
+  ],
+  'a claim that has another operation once it was marked': [
+    ofOther, 'call_ended', 'prove.contact_intent',
   ],
 }
 
@@ -110,6 +115,16 @@ for (const [name, [change, reason, moment = 'prove.reserved']] of Object.entries
     t.equal(rig.calls().length, 0)
   })
 }
+
+t.test('a call whose claim is another\'s by the time of its decision holds nothing', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  const ran = await rig.prove('chat', {
+    at: async (step) => { if (step === 'prove.claimed') await forge(rig, ofOther) },
+  })
+  t.equal(ran.error().code, 'call_ended')
+  t.strictSame(rig.view().all(collections.openReservations), [])
+  t.strictSame(rig.view().all(routeCollection), [])
+})
 
 t.test('without its witness the policy lets no proof go out', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()

@@ -1,8 +1,11 @@
 /** What changes between the look and the claim of a proof keeps it unsent, by its code. */
 import t from 'tap'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { attemptCollection } from '../../src/gateway/proof.js'
 import { gatewayCollection, gatewayRouteId } from '../../src/gateway/setup.js'
 import { renewProof } from '../../src/gateway/prove.js'
 import { collections } from '../../src/governance/rows.js'
+import { must } from '../support/must.js'
 import { codeOfWaited } from '../support/refused.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -25,4 +28,16 @@ t.test('a slot that was cleared and a proof that another process renewed are not
   })
   t.strictSame([ran.status, ran.error().code], [4, 'gateway_not_set_up'])
   t.equal(world.calls().length, calls)
+})
+
+t.test('a route that was disabled between the look and the claim is told as that, and claims nothing', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  const ran = await rig.prove('chat', {
+    at: async (step) => {
+      if (step === 'prove.begin') must(await rig.run(['gateway', 'setup', '--disable']))
+    },
+  })
+  t.hasStrict(ran.error(), { code: 'gateway_slot_not_ready', reason: 'route_disabled' })
+  t.strictSame([rig.view().all(claimCollection), rig.view().all(attemptCollection)], [[], []])
+  t.equal(rig.calls().length, 0)
 })

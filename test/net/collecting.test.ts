@@ -229,3 +229,11 @@ t.test('what is written beyond one request ends the connection', async (t) => {
     t.ok(duplex.destroyed && socket.destroyed, extra)
   }
 })
+
+t.test('a connection that is gone collects nothing, and says so at once', async (t) => {
+  const socket = new Duplex({ read: () => undefined, write: () => t.fail('it left') })
+  const duplex = new CollectingDuplex(socket as TLSSocket)
+  duplex.destroy()
+  const collected = duplex.collect(2).catch((error: Error) => error.message)
+  t.equal(await Promise.race([collected, systemClock.sleep(20)]), 'the connection is gone')
+})

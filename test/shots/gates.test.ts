@@ -92,6 +92,8 @@ t.test('S-017 with every gate open an image may be sent, and only then', async (
   })).ready, true, 'a ceiling of its very bound')
 })
 
+const noKey = { present: false, fingerprint: null, opens: () => true }
+
 const alone: readonly (readonly [title: string, broken: GateFacts, reason: string])[] = [
   ['S-008 analysis off', withSaved({ analysis: 'off' }), 'analysis_off'],
   ['S-008 analysis never set', withSaved({ analysis: null }), 'analysis_off'],
@@ -106,10 +108,8 @@ const alone: readonly (readonly [title: string, broken: GateFacts, reason: strin
     .map((model) => [
       `S-010 the model text ${model}`, withSlot({ model }), 'model_not_exact',
     ] as const),
-  [
-    'S-011 no key',
-    withGateway({ key: { present: false, fingerprint: null, opens: () => true } }), 'key_missing',
-  ],
+  ['S-011 no key', withGateway({ key: noKey }), 'key_missing'],
+  ['S-011 no key, nor a route', withGateway({ route: null, key: noKey }), 'key_missing'],
   ['S-012 an empty allow-list', withSlot({ upstream_allow: [] }), 'allow_list_missing'],
   ['S-013 fallbacks allowed', withSaved({ fallbacks: 'allow' }), 'fallbacks_not_denied'],
   ['S-013 fallbacks never set', withSaved({ fallbacks: null }), 'fallbacks_not_denied'],
@@ -214,6 +214,7 @@ t.test('S-152 a missing or stale proof is no gate of the scan', async (t) => {
     const standing = judgeGates(
       withGateway({ proofs: { ...gateway.proofs, screenshot: proof } }))
     t.hasStrict(standing, { ready: true, proof: state })
+    t.strictSame(standing.gates, [`proof_${state}`], 'but nothing is sent without one')
     t.equal(statusForNewImage(standing).analysis_status, 'pending')
   }
 })

@@ -117,11 +117,10 @@ export class Queue {
    */
   left(entry: Entry): void {
     const [top, outer, inner] = this.#foldersOf(entry.number)
-    const folder = join(top, outer, inner)
-    if (namesIn(this.#files, folder).length > 0) return syncDir(this.#files, folder)
-    this.#dropEmpty(folder)
-    if (namesIn(this.#files, join(top, outer)).length > 0) return
-    this.#dropEmpty(join(top, outer))
+    for (const folder of [join(top, outer, inner), join(top, outer)]) {
+      if (namesIn(this.#files, folder).length > 0) return syncDir(this.#files, folder)
+      this.#dropEmpty(folder)
+    }
     syncDir(this.#files, top)
   }
 
