@@ -32,13 +32,15 @@ const moved = (byKey) => {
 
 /**
  * Says what is known to notice that a guard is gone; one that was moved is found by function and
- * text.
+ * text, where the guard of that name is not at its old place as well.
+ * @param {{ killed: Killed }} list
+ * @param {ReadonlySet<string>} [there] keys of all guards that there are
  * @returns {(key: string) => { test: string, title: string } | undefined}
  */
-export const knownKillers = ({ killed }) => {
+export const knownKillers = ({ killed }, there = new Set()) => {
   const byKey = new Map(Object.entries(killed).flatMap(([test, titles]) =>
     Object.entries(titles).flatMap(([title, keys]) => keys.map((key) => [key, { test, title }]))))
-  const byName = moved(byKey)
+  const byName = moved([...byKey].filter(([key]) => !there.has(key)))
   return (key) => byKey.get(key) ?? byName.get(withoutFile(key)) ?? undefined
 }
 
@@ -50,7 +52,7 @@ export const knownKillers = ({ killed }) => {
  */
 export const writeKillers = (root, guards, found) => {
   const kept = readKillers(root)
-  const known = knownKillers(kept)
+  const known = knownKillers(kept, new Set(guards.map(({ key }) => key)))
   const killed = killedBy(guards, (key) => found(key) ?? known(key))
   const isOpen = new Set(kept.open)
   const open = guards.map(({ key }) => key)
@@ -113,8 +115,8 @@ const hasTitle = (text, title) => {
  * @param {readonly object[]} excused the list of those that nothing can notice
  */
 export const killerProblems = (root, guards, excused, kept = readKillers(root)) => {
-  const known = knownKillers(kept)
   const keys = new Set(guards.map(({ key }) => key))
+  const known = knownKillers(kept, keys)
   const names = new Set([...keys].map(withoutFile))
   const tried = guards.filter((guard) => !kept.open.includes(guard.key)
     && guardExcuse(excused, guard) === undefined)

@@ -110,7 +110,7 @@ class Hunt {
       .sort()
     this.#book = new GuardBook(join(root, `.build/guards${cells ? '-cells' : ''}.json`),
       (file) => readFileSync(join(first.dir, file)), { fresh })
-    this.#known = knownKillers(readKillers(root))
+    this.#known = knownKillers(readKillers(root), new Set(this.#guards.map(({ key }) => key)))
     const env = await environment(null, { short: !cells })
     this.#workers = []
     for (const copy of copies) {
