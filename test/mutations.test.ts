@@ -181,7 +181,7 @@ t.test('of every guard it is known which test fails without it, or why none can'
   t.equal(knownKillers(kept)('src/a.ts one: requireA()')?.test, test, 'it was moved')
   t.strictSame(killerProblems(root, [a, b], [], kept), [])
   const twin = killerProblems(root, [a, guard('src/moved.ts', 'requireA()')], [], kept)
-  t.match(twin, [/src\/a\.ts one: requireA\(\)$/], 'nothing was moved: another one has its words')
+  t.match(twin.join(), /: src\/a\.ts one: requireA\(\)$/, 'another one has its words')
   const reason = { file: 'src/c.ts', in: 'one', guard: 'requireC()', reason: 'asked again' }
   t.strictSame(killerProblems(root, [a, b, c], [reason], kept), [])
   const [told, ...others] = killerProblems(root, [a, b, c], [], kept)
