@@ -108,8 +108,8 @@ export interface Step<Verdict> {
   record?(tx: Tx, now: string, wire: Sent<Verdict>): void
   /** What a reply is worth. Total: never throws on any reply. */
   judge(reply: HttpsReply): Verdict
-  /** Another status than 200 is judged without a body, where that was refused or cut off. */
-  readonly judgesHeads?: true
+  /** Which replies of another status than 200 are judged without a body that was refused. */
+  judgesHead?(head: HttpsReply): boolean
 }
 
 /** Sends one step, or proves that it was not sent. Throws only defects and what `record` throws. */

@@ -138,8 +138,8 @@ const askedOf = <C>(
 
 /** The head in the place of a reply whose body was refused, where the step goes by it. */
 const headOr = <C>({ step }: Going<C, unknown>) => (error: unknown): HttpsReply => {
-  const head = step.judgesHeads === true ? refusedBy(error) : null
-  if (head === null) throw error
+  const head = refusedBy(error)
+  if (head === null || step.judgesHead?.(head) !== true) throw error
   return head
 }
 

@@ -13,7 +13,7 @@ import { appendAudit } from '../governance/audit.js'
 import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { everyEnd } from '../governance/devices.js'
 import { orUndefined } from '../governance/judge/fact.js'
-import { clockStepBackMsMax, liveRoot, requireRootRow } from '../governance/session/live.js'
+import { clockStepBackMsMax, liveRoot, mayLive, requireRootRow } from '../governance/session/live.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { deviceStop } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'
@@ -59,9 +59,9 @@ const codesIn = (view: View): readonly EdgeCode[] =>
 const isUsable = (view: View, gov: Gov) => (code: EdgeCode): boolean =>
   isOpen(code, nowIso(gov)) && orUndefined(() => liveRoot(view, gov, code.root)) !== undefined
 
-/** Codes that a device may still use, of every owner. */
+/** Codes that a device may still use, of every owner, as far as is known at this machine. */
 export const openCodes = (view: View, gov: Gov): readonly EdgeCode[] =>
-  codesIn(view).filter(isUsable(view, gov))
+  codesIn(view).filter((code) => isOpen(code, nowIso(gov)) && mayLive(view, gov, code.root))
 
 /**
  * Removes codes that nothing makes usable again, and answers the others. A session that seems to

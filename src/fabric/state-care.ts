@@ -83,27 +83,28 @@ const layoutOf = async (registry: Registry): Promise<Layout> => {
   return { specs: collections, derived }
 }
 
-/** Whether somebody has this name there; true where the state does not open and cannot tell. */
-const hasOwner = (site: StateSite, dir: string, owner: string): boolean => {
+/** Else a mistyped name would leave the first owner enabled, and lock out whoever was meant. */
+const requireOwner = ({ owner }: StateSite, store: Store): void => {
+  if (owner === undefined || listPrincipals(store.read()).some(({ name }) => name === owner)) return
+  throw fail.notFound('principal_not_found', 'There is no owner of this name.', {
+    next: 'Name an owner of what is put back. Without --owner it is the first one.',
+  })
+}
+
+/** The same before anything is changed, where the state opens. */
+const requireOwnerAt = (site: StateSite, dir: string): void => {
+  if (site.owner === undefined) return
   try {
     const store = new FileStore({ ...site, dir, mode: 'read' })
     try {
-      return listPrincipals(store.read()).some(({ name }) => name === owner)
+      requireOwner(site, store)
     } finally {
       store.close()
     }
   } catch (error) {
-    if (error instanceof SallyportError) return true
-    throw error
+    const cannotTell = error instanceof SallyportError && error.kind !== 'not_found'
+    if (!cannotTell) throw error
   }
-}
-
-/** Else a mistyped name would leave the first owner enabled, and lock out whoever was meant. */
-const requireOwner = (site: StateSite, dir = site.dir): void => {
-  if (site.owner === undefined || hasOwner(site, dir, site.owner)) return
-  throw fail.notFound('principal_not_found', 'There is no owner of this name.', {
-    next: 'Name an owner of what is put back. Without --owner it is the first one.',
-  })
 }
 
 const nothingKept: Kept = {
@@ -131,6 +132,7 @@ const requireFirstRecord = (store: Store): void => {
 const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) => void) =>
   async (store: Store): Promise<void> => {
     requireFirstRecord(store)
+    requireOwner(site, store)
     const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
     // Before the store is good for anything again: from then on a compaction may sweep.
     const kept = await keepUnreferenced(store, (await stateRules(registry)).referenced)
@@ -161,7 +163,7 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
 export const repairWhole = async (
   site: StateSite, lost: readonly string[] = [], registry: Registry = capabilities,
 ): Promise<RepairReport & Kept & Left> => {
-  requireOwner(site)
+  requireOwnerAt(site, site.dir)
   let kept = nothingKept
   const { replicaToRepair } = await import('./replica-repair.js')
   const replica = await replicaToRepair(site)
@@ -184,7 +186,7 @@ export const repairWhole = async (
 export const restoreWhole = async (
   site: StateSite, backup: string, registry: Registry = capabilities,
 ): Promise<RestoreReport & Kept> => {
-  requireOwner(site, join(backup, 'state'))
+  requireOwnerAt(site, join(backup, 'state'))
   let kept = nothingKept
   const report = await restoreState({
     ...site, ...await layoutOf(registry), backup,

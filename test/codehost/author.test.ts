@@ -57,6 +57,11 @@ t.test('an answer that is none ends the consent, and nothing is saved', async (t
     [{ status: 403, body: {}, headers: { 'retry-after': '60' } }, 'codehost_rate_limited'],
     [{ status: 429, body: {}, headers: { 'content-encoding': 'gzip' } }, 'codehost_rate_limited'],
     [{ status: 401, body: ' '.repeat(1_048_577) }, 'codehost_token_refused'],
+    // Which refusal a 403 is its body alone may say.
+    [{ status: 403, body: {}, headers: { 'content-encoding': 'gzip' } }, 'codehost_unreachable'],
+    [{
+      status: 403, body: {}, headers: { 'content-encoding': 'gzip', 'x-ratelimit-remaining': '0' },
+    }, 'codehost_rate_limited'],
     [{ status: 500, body: {} }, 'codehost_reply'], [{ status: 200, body: '[]' }, 'codehost_reply'],
     [{ status: 200, body: { id: '583231' } }, 'codehost_reply'],
     [{ status: 200, body: { id: 0 } }, 'codehost_reply'],

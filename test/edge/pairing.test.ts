@@ -68,6 +68,18 @@ t.test('a code ends with the idleness of the session that offered it, and is tol
     'it lies there: of a state that machines share, another one may know of a later use')
 })
 
+t.test('a code of a session that may be used at another machine is told as open', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world, 'ada', { idleMs: 2 * minute })
+  const { code } = await offerPairing(world.gov, session, place)
+  const shared = { ...world.gov, store: { ...world.gov.store, machine: 'another' } }
+  const open = () => openCodes(world.view(), shared as typeof world.gov).map(({ code_id: id }) => id)
+  world.clock.advance(3 * minute)
+  t.strictSame(open(), [code.code_id])
+  await revokeSession(world.gov, (await signIn(world)).session, session.root.root_id)
+  t.strictSame(open(), [], 'one that has ended is used nowhere')
+})
+
 t.test('a clock that was set back lengthens the life of no code', async (t) => {
   const world = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(world)

@@ -1,5 +1,5 @@
 /** An old copy comes into force closed, and what people had taken back since stays taken back. */
-import { cpSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { alphaSetupCollection, alphaSetupId } from '../../src/alpha/setup.js'
@@ -352,6 +352,21 @@ t.test('a restore and a repair for an owner whom nobody has made are refused, an
   lostForGood(at)
   t.equal((await at.run([...lines[0]!, '--owner', 'bbo'])).status, 6, 'nor where no state is')
   must(await at.run([...lines[0]!, '--owner', 'bob']))
+})
+
+t.test('a repair of what did not open refuses an owner whom nobody has made once it opens, and goes on for another', async (t) => {
+  const at = await withOwners(t, 'bob')
+  for (const title of ['one', 'two', 'three']) must(await at.run(['goal', 'add', title]))
+  writeFileSync(join(at.place.stateDir, 'STATE'), 'no state')
+  const wal = join(at.place.stateDir, 'wal')
+  const log = join(wal, readdirSync(wal).filter((name) => name.endsWith('.log')).sort().at(-1)!)
+  const bytes = readFileSync(log)
+  bytes.fill('x', bytes.indexOf('"two"'), bytes.indexOf('"two"') + 4)
+  writeFileSync(log, bytes)
+  const ran = await at.run(['state', 'repair', '--owner', 'bbo', '--json'])
+  t.strictSame([ran.status, ran.error().code], [6, 'principal_not_found'])
+  must(await at.run(['state', 'repair', '--owner', 'bob']))
+  t.strictSame(owners(at.view()), { ada: false, bob: true })
 })
 
 t.test('A-070 an owner who is enabled again does not bring back the consent that they gave',

@@ -113,6 +113,21 @@ t.test('S-002 rows that must be looked at again undo the index: missed images an
   t.equal(load(world), null)
 })
 
+t.test('S-154 an image that is missed after a scan that found another one is looked at by the next one', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1))
+  world.file('b.png', image(2), after(1))
+  await scan(world)
+  const [first, second] = world.rows()
+  if (first === undefined || second === undefined) throw new Error('no rows')
+  await world.put({ ...first, classification: 'source_missing' })
+  await scan(world)
+  await world.put({ ...second, classification: 'source_missing' })
+  t.equal(load(world), null, 'as many rows hide as when that one began')
+  await scan(world)
+  t.strictSame(world.rows().map(({ classification: as }) => as), [null, null])
+})
+
 t.test('S-154 an image that is missed while a scan is under way is looked at by the next one', async (t) => {
   const world = await World.in(t).state().session().images()
   world.file('a.png', image(1), after(0))

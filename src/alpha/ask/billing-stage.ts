@@ -71,7 +71,7 @@ const stepOf = (
   stageMs: () => deadline.remainingMs(),
   mark: (tx, now) => recordAttempt(operation, tx, now, uuid, attempt),
   judge: (reply) => judgeBilling(reply, { uuid, earlier }),
-  judgesHeads: true,
+  judgesHead: () => true,
 })
 
 /** A 200 that is encoded or oversize is a definite violation; no other failure gives a verdict. */

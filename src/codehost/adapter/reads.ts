@@ -15,6 +15,7 @@ import { codehostLimits, codehostProfile, codehostProvider, codehostRuntime } fr
 import { codehostBase, type CodehostContext } from '../context.js'
 import { requireRead, type Bound } from '../readiness.js'
 import { readHeaders } from './request.js'
+import { saysAll } from './refusal.js'
 
 /** Reads one path; the reply is judged whatever it is. A reply has 1 MiB unless it is said. */
 export type Get = <V>(
@@ -93,7 +94,7 @@ export const readOrder = <E, K>(
     // A stop of everything ends what writes; this reads.
     covered: ({ kind }) => (kind === 'all' ? false : undefined),
     run: (send, { key }) => reading.read((at, judge, bytesMax) =>
-      send({ ...getStep(ctx.baseUrl, key, at, judge, bytesMax), judgesHeads: true }), key),
+      send({ ...getStep(ctx.baseUrl, key, at, judge, bytesMax), judgesHead: saysAll }), key),
     unsent: reading.unsent,
     money: () => ({ ledger: 'release' }),
     ...(reading.keep === undefined ? {} : { keep: reading.keep }),

@@ -33,6 +33,9 @@ export const isLimited = (reply: HttpsReply): boolean => reply.status === 429
   || (reply.status === 403 && (reply.headers.has('retry-after')
     || lastOf(reply, 'x-ratelimit-remaining') === '0' || limited.test(messageOf(saidIn(reply)))))
 
+/** Whether a head alone says what a reply does: of a 403 the body tells a limit from a token. */
+export const saysAll = (head: HttpsReply): boolean => head.status !== 403 || isLimited(head)
+
 const secondMs = 1_000
 
 /** The end of the hour that a token's requests are counted in, by the host's own clock. */

@@ -95,7 +95,7 @@ const stepOf = <Claimed, Content, Made>(
     return leftMs < gatewayLimits.requestMsMin ? null : leftMs
   },
   judge: judgeGatewayReply,
-  judgesHeads: true,
+  judgesHead: () => true,
 })
 
 const runCall = async <Claimed, Content, Made>(

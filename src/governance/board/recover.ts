@@ -3,10 +3,9 @@ import { walkIndex } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { collections, tasksByOwner, type Task } from '../rows.js'
-import { orUndefined } from '../judge/fact.js'
-import { liveRoot, requireRootRow } from '../session/live.js'
+import { mayLive, requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
-import { nowIso, type Gov, type Session } from '../context.js'
+import type { Gov, Session } from '../context.js'
 import { findTask, putTask } from './place.js'
 import { requireOwnTask, taskAccess } from './visible-tasks.js'
 import { isSpent } from './states.js'
@@ -93,10 +92,7 @@ const movable = (view: View, current: Session, task: Task): Move | null => {
 /** Whether another session that lives holds a task: only who names the task takes it then. */
 const isHeldElsewhere = (
   view: View, gov: Gov, session: Session, { current_root: root }: Task,
-): boolean => root !== session.root.root_id && orUndefined(() =>
-  // What another machine notes of its use is not known here: rows alone say whether it is over.
-  (gov.store.machine === null ? liveRoot(view, gov, root)
-    : requireRootRow(view, nowIso(gov), root))) !== undefined
+): boolean => root !== session.root.root_id && mayLive(view, gov, root)
 
 /** Whether `task recover --all` would take it over. */
 export const isTakenWithAll = (view: View, gov: Gov, current: Session, task: Task): boolean =>

@@ -10,7 +10,8 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { placeOf, type Gov, type Place, type Session } from '../context.js'
+import { nowIso, placeOf, type Gov, type Place, type Session } from '../context.js'
+import { orUndefined } from '../judge/fact.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { readLastUse } from './last-use.js'
 
@@ -101,6 +102,14 @@ const liveBy = (view: View, row: Root | undefined, moment: SessionMoment): Sessi
 /** The root of a live session; throws as `liveSession` does. */
 export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root =>
   liveSession(view, at, rootId).root
+
+/**
+ * Whether a session lives, as far as is known here. On a shared state rows alone say whether it is
+ * over: what another machine notes of its use is not known.
+ */
+export const mayLive = (view: View, gov: Gov, rootId: string): boolean =>
+  orUndefined(() => (gov.store.machine === null ? liveRoot(view, gov, rootId)
+    : requireRootRow(view, nowIso(gov), rootId))) !== undefined
 
 /** When a root ends by itself unless it is used again, milliseconds since 1970 UTC. */
 export const rootEndsMs = (view: View, at: Gov | Place, rootId: string): number => {

@@ -121,7 +121,11 @@ const writeRoot = (gov: Gov, root: Root, replace: boolean) =>
     const by = { principal: row.principal_id, root: root.root_id }
     const replaced = replace ? endRootsOf(tx, now, row.principal_id, 'replaced', by) : []
     // No stop lies while this is written: the record alone tells what is leaving that they ended.
-    for (const target of replaced) noteRecorded(tx, { kind: 'root', target })
+    // Of sessions that were over already nothing leaves, and there may be more than are kept.
+    for (const target of replaced) {
+      const isOver = (tx.get(collections.roots, target)?.expires_at ?? now) <= now
+      if (!isOver) noteRecorded(tx, { kind: 'root', target })
+    }
     const pruned = pruneRoots(tx, now)
     tx.put(collections.roots, root.root_id, root)
     const facts = { face: gov.face, expires_at: root.expires_at, replaced: replaced.length }

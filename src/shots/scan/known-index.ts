@@ -79,6 +79,12 @@ export const bindingOf = (
   }
 }
 
+/** Whether other rows hide by now than when an index was begun. */
+export const hidesOthers = (view: View, folderDigest: string, hidden: HiddenRows): boolean => {
+  const { missing, archived } = hiddenRows(view, folderDigest)
+  return hidden.missing !== missing || hidden.archived !== archived
+}
+
 /** Whether the store that `view` shows came out of the one that the index was written over. */
 const fits = (
   binding: IndexBinding, view: View, storeId: string, folderDigest: string,
@@ -87,8 +93,7 @@ const fits = (
   if (binding.sequence > view.sequence) return false
   const receipt = receiptOf(view, binding.receipt_number)
   if (receipt === undefined || digestOf(receipt) !== binding.receipt_sha256) return false
-  const { missing, archived } = hiddenRows(view, folderDigest)
-  return binding.missing === missing && binding.archived === archived
+  return !hidesOthers(view, folderDigest, binding)
 }
 
 /** Two 32-bit hashes of a name at once. */
@@ -243,5 +248,14 @@ export const writeKnownIndex = (
     renameSync(fresh, path)
   } catch {
     rmSync(fresh, { force: true })
+  }
+}
+
+/** Has the next scan of a folder look at every row. */
+export const dropKnownIndex = (runDir: string, folderDigest: string): void => {
+  try {
+    rmSync(indexPath(runDir, folderDigest), { force: true })
+  } catch {
+    // Whoever cannot remove it cannot write there, either.
   }
 }

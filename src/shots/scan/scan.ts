@@ -25,7 +25,9 @@ import { ingestSettings, savedSettings, type IngestSettings } from '../source/se
 import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
-import { bindingOf, writeKnownIndex } from './known-index.js'
+import {
+  bindingOf, dropKnownIndex, hidesOthers, writeKnownIndex,
+} from './known-index.js'
 import { writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'
@@ -279,7 +281,11 @@ class Scan {
     const { folder, folderDigest } = this.resolved
     const { known, missedByIndex, listing, hidden } = this.pass
     const isNew = missedByIndex > 0 || this.#receipt !== null
-    if (isNew && this.pass.isIndexDue(clock.monotonicMs())) {
+    // An index is bound to how many rows hide. One of before what this scan found would fit again
+    // once as many others hide, and call those known.
+    if (hidesOthers(store.read(), folderDigest, hidden)) {
+      dropKnownIndex(store.runDir, folderDigest)
+    } else if (isNew && this.pass.isIndexDue(clock.monotonicMs())) {
       const binding = bindingOf(store.read(), store.storeId, folderDigest, hidden)
       if (binding !== null) writeKnownIndex(store.runDir, binding, listing, known)
     }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listAudit } from '../../../src/governance/audit.js'
 import { addPrincipal } from '../../../src/governance/principals.js'
+import { stopsRecorded } from '../../../src/governance/stops/recent.js'
 import { disablePrincipal } from '../../../src/governance/stops/people.js'
 import { collections } from '../../../src/governance/rows.js'
 import { authenticate } from '../../../src/governance/session/authenticate.js'
@@ -59,6 +60,17 @@ t.test('a second login ends no session, and one with replace ends the others of 
   }
   t.doesNotThrow(() => authenticate(bench.gov, third.token))
   t.doesNotThrow(() => authenticate(bench.gov, bob.token), 'another owner keeps its session')
+})
+
+t.test('sessions that were over already are no stops for what is leaving when a login replaces them', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  for (let n = 0; n < 3; n += 1) await signIn(bench)
+  bench.clock.advance(9 * hour)
+  await signIn(bench)
+  t.equal(bench.view().all(collections.roots).length, 4)
+  const before = stopsRecorded(bench.view())
+  await signIn(bench, 'ada', { replace: true })
+  t.equal(stopsRecorded(bench.view()) - before, 1, 'the one that was not over')
 })
 
 t.test('a wrong passphrase, an unknown owner and a disabled owner give the same error', async (t) => {
