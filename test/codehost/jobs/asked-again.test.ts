@@ -144,7 +144,7 @@ t.test('C-101 C-180 a run whose job was closed behind its readback counts for no
     await altered({ closed })(at, job)
     changed = at.job(job)
   })
-  await t.rejects(runJob(ctx, at.session(), job))
+  await t.rejects(runJob(ctx, at.session(), job), { code: 'job_closed' })
   t.equal(changed?.created, 1)
   t.strictSame(at.job(job), changed, 'what was closed stays as it was closed')
 })

@@ -44,6 +44,10 @@ const changes: readonly (readonly [
   }))],
 ]
 
+/** Routes at which the fence has refused a run, in their order. */
+const routes = (at: Working): readonly unknown[] => listAudit(at.view())
+  .filter(({ what }) => what === 'codehost.fenced').map(({ facts }) => facts['route'])
+
 for (const [told, change] of changes) {
   t.test(`C-011 C-097 what changes behind the reads of a run is refused where it is claimed: ${told.code}`, async (t) => {
     const at = await working(t)
@@ -57,9 +61,20 @@ for (const [told, change] of changes) {
     t.strictSame(at.job(id), seen, 'nothing of it changed')
     t.hasStrict(at.connection(), { active_job_id: null })
     t.equal(at.posts().length, 0)
-    t.strictSame(
-      listAudit(at.view()).filter(({ what }) => what === 'codehost.fenced')
-        .map(({ facts }) => facts['route']),
-      told.code === 'job_closed' ? ['lease_claim'] : [])
+    t.strictSame(routes(at), told.code === 'job_closed' ? ['lease_claim'] : [])
   })
 }
+
+t.test('C-097 C-180 a job that was closed behind the reads of a run that goes on with it is refused as what it is', async (t) => {
+  const at = await working(t)
+  const id = await at.approved()
+  const stop = new AbortController()
+  await at.runJob(id, { stop: stop.signal, at: (step) => {
+    if (step === 'codehost.claimed') stop.abort()
+  } })
+  t.hasStrict(at.job(id), { state: 'blocked', attempt: 1 })
+  const ctx = atStep(remote(at), 'preflight.finished', () => altered(() => ({ closed }))(at, id))
+  await t.rejects(runJob(ctx, at.session(), id, { verb: 'resume' }), { code: 'job_closed' })
+  t.strictSame(routes(at), ['recover'])
+  t.hasStrict(at.job(id), { state: 'blocked', attempt: 1, closed })
+})
