@@ -149,7 +149,7 @@ t.test('C-101 C-180 a run whose job was closed behind its readback counts for no
   t.strictSame(at.job(job), changed, 'what was closed stays as it was closed')
 })
 
-t.test('what is looked at, prepared or claimed has time for all that it is to send', async (t) => {
+t.test('what is looked at or prepared has time for all that it is to send', async (t) => {
   const at = await working(t)
   const { gov } = remote(at)
   const session = at.session()

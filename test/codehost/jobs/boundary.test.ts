@@ -16,7 +16,8 @@ const against = (at: Working, job: Job, askedHost = codehostBase(at.gov)): reado
 /** A job whose approval is sealed anew with a change. */
 const approvedWith = (job: Job, change: Partial<NonNullable<Job['approval']>>): Job => {
   if (job.approval === null) throw new Error('it was approved')
-  const { sha256: _seal, ...of } = job.approval
+  const { sha256, ...of } = job.approval
+  if (sha256 === '') throw new Error('it was sealed')
   return { ...job, approval: sealedApproval(job.job_id, { ...of, ...change }) }
 }
 
