@@ -88,7 +88,6 @@ export const cancelJob = async (
   if (seen.state === 'running') {
     return { jobId, recorded: await cancelRunning(gov, session, jobId) }
   }
-  requireIdle(view, seen)
   await gov.store.transact('codehost cancel', (tx) => {
     const current = requireRootRow(tx, nowIso(gov), session.root.root_id)
     const job = requireOwnJob(tx, current, jobId)

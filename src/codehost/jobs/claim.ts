@@ -80,7 +80,6 @@ const newTask = (
 const goOn = (
   tx: Tx, now: string, job: Job, taskId: string, { operationId, deadline }: Claiming,
 ): string => {
-  requireUnclosed(tx, job, 'recover')
   const { deadline_at, budget_ms } = deadline.stored()
   moveTask(tx, now, taskId, 'queued', {
     goesOn: {
@@ -103,16 +102,15 @@ export const claimJob = (
   const seen = requireOwnJob(tx, session, runnable.job.job_id)
   requireJobRevision(seen, runnable.job.revision)
   requireOriginalRoot(seen, session)
-  requireUnclosed(tx, seen, 'lease_claim')
+  requireUnclosed(tx, seen, seen.task_id === null ? 'lease_claim' : 'recover')
   const job = takeApproval(tx, now, seen)
-  requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
+  requirePrerequisites('workBoard', askedOf(ctx), tx, job)
   requireOutlives(ctx.gov, tx, job)
   requireHourly(ctx.gov, tx, job)
   // What of it may be sent is asked before the connection is occupied.
   nextEffect(tx, job)
   const { operationId } = claiming
   const fence = reserveConnection(tx, now, job, operationId)
-  requirePrerequisites('workBoard', askedOf(ctx), tx, job)
   const taskId = job.task_id === null
     ? newTask(tx, now, { ...runnable, session, job }, ctx.gov.face, claiming)
     : goOn(tx, now, job, job.task_id, claiming)

@@ -92,7 +92,7 @@ export const noteInterrupted = (tx: Tx, now: string, job: Job): void => {
 
 /**
  * What later readbacks proved of effects that may have happened: they did. Answers the job as it is
- * counted then; its row is for the caller to write.
+ * counted then; its row is for the caller to write, and the anchor for it to move.
  */
 export const noteFound = (
   tx: Tx, now: string, job: Job, found: readonly {
@@ -111,6 +111,5 @@ export const noteFound = (
       remote_id: remoteId, raw_sha256: rawSha256,
     })
   }
-  if (open.length > 0) tx.mark()
   return { ...job, created: job.created + open.length }
 }

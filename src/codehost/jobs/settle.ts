@@ -11,7 +11,7 @@ import type { ArtifactRef, Tx } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
 import { requireUnclosed } from './closed/fence.js'
 import { writeDenials, type Asked } from './boundary.js'
-import { putJob, requireJobRevision } from './change.js'
+import { putJob } from './change.js'
 import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
 import { provesAnother, receiptCollection, receiptRow, type ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
@@ -83,7 +83,7 @@ export const keepProof = (
 
 /**
  * Settles a job on its receipts; answers its row. `found` writes down what they prove besides, and
- * answers the job as it is counted then. Throws `conflict` `job_changed`.
+ * answers the job as it is counted then. It is at the revision that they were read at.
  */
 export const settleProven = (
   asked: Asked, tx: Tx, now: string, seen: Job, proven: Proven,
@@ -92,7 +92,6 @@ export const settleProven = (
   const [first] = proven.receipts
   if (first === undefined) throw new TypeError('a readback without a receipt settles nothing')
   requireUnclosed(tx, seen, 'finalize')
-  requireJobRevision(seen, first.job_revision)
   const isTaken = provesAnother(tx, seen, proven.receipts.map(({ effect }) => effect))
   const job = isTaken ? seen : found(seen)
   keepProof(asked, tx, now, job, proven)

@@ -6,12 +6,18 @@ import t, { type Test } from 'tap'
 import { adoptJob } from '../../../src/codehost/jobs/adopt.js'
 import { approveJob } from '../../../src/codehost/jobs/approve.js'
 import { cancelJob } from '../../../src/codehost/jobs/cancel.js'
+import { prepareFollowThrough } from '../../../src/codehost/jobs/prepare.js'
+import { previewJob } from '../../../src/codehost/jobs/preview.js'
+import { reconcileJob } from '../../../src/codehost/jobs/reconcile.js'
+import { runJob } from '../../../src/codehost/jobs/run.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/job-rows.js'
 import { collections } from '../../../src/governance/rows.js'
 import { anchorOf } from '../../support/anchor.js'
 import { betweenLookAndRecord } from '../../support/between.js'
 import { must } from '../../support/must.js'
-import { reconciled } from '../../support/codehost/reconciled.js'
+import { atStep } from '../../support/codehost/at-step.js'
+import { remote } from '../../support/codehost/elsewhere.js'
+import { reconciled, unread } from '../../support/codehost/reconciled.js'
 import { working, type Working } from '../../support/codehost/working.js'
 
 const altered = (change: Partial<Job>) => async (at: Working, job: string): Promise<unknown> =>
@@ -91,6 +97,75 @@ for (const [code, change] of cancels) {
     await refusedInRecord(t, at, { job, act: cancelJob, change, code })
   })
 }
+
+const neverRun: readonly Between[] = [
+  ['job_closed', altered({ closed })], ['root_replaced', altered({ root: 'root_other' })],
+]
+
+for (const [code, change] of neverRun) {
+  t.test(`C-102 C-284 why nothing of a job is adopted is told first, also where it never ran: ${code}`, async (t) => {
+    const at = await working(t)
+    const job = await at.prepare()
+    await t.rejects(adoptJob(at.gov, at.session(), job), { code: 'job_state' })
+    await change(at, job)
+    await t.rejects(adoptJob(at.gov, at.session(), job), { code })
+  })
+}
+
+const readbacks: readonly Between[] = [
+  ['job_closed', altered({ closed })],
+  ['job_changed', async (at, job) => altered({ revision: at.job(job).revision + 1 })(at, job)],
+]
+
+for (const [code, change] of readbacks) {
+  t.test(`C-101 C-104 a job that is another one when it is to be read back is refused, and nobody is asked: ${code}`, async (t) => {
+    const at = await working(t)
+    const job = await unread(at)
+    const [ctx, session] = [remote(at), at.session()]
+    const before = at.requests().length
+    let changed: Job | undefined
+    const gov = betweenLookAndRecord(at.gov, async () => {
+      await change(at, job)
+      changed = at.job(job)
+    })
+    await t.rejects(reconcileJob({ ...ctx, gov }, session, {
+      jobId: job, expectedReadRevision: at.connection().revision,
+    }), { code })
+    t.equal(at.requests().length, before)
+    t.strictSame(at.job(job), changed, 'nothing of it changed')
+  })
+}
+
+t.test('C-101 C-180 a run whose job was closed behind its readback counts for nothing, whatever it proved', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  let changed: Job | undefined
+  const ctx = atStep({ ...remote(at), gov: at.gov }, 'codehost.sealed', async () => {
+    await altered({ closed })(at, job)
+    changed = at.job(job)
+  })
+  await t.rejects(runJob(ctx, at.session(), job), { code: 'job_closed' })
+  t.equal(changed?.created, 1)
+  t.strictSame(at.job(job), changed, 'what was closed stays as it was closed')
+})
+
+t.test('what is looked at or prepared has time for all that it is to send', async (t) => {
+  const at = await working(t)
+  const { gov } = remote(at)
+  const session = at.session()
+  const prepare = () => prepareFollowThrough(gov, session, {
+    connectionId: at.id, wish: { what: 'issue', title: 'T', body: 'B' },
+  })
+  must(await at.consent(['--action', 'issue.create', '--duration', '1m']))
+  const { job_id: id } = await prepare()
+  at.clock.advance(59_500)
+  const refused = { code: 'codehost_too_short', reason: 'consent' }
+  t.throws(() => previewJob(gov, session, id), refused)
+  t.equal(previewJob(at.gov, session, id).job.job_id, id, 'a host of this machine is not waited for')
+  const before = at.view().all(jobCollection).length
+  await t.rejects(prepare(), refused)
+  t.equal(at.view().all(jobCollection).length, before)
+})
 
 t.test('C-012 C-284 approving, adopting and cancelling move the anchor, once', async (t) => {
   const at = await working(t)

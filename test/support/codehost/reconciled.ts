@@ -2,8 +2,8 @@
 import { must } from '../must.js'
 import type { Working } from './working.js'
 
-/** One that was created, not read back by its run, and reconciled since. */
-export const reconciled = async (at: Working): Promise<string> => {
+/** One that was created and not read back by its run. */
+export const unread = async (at: Working): Promise<string> => {
   const job = await at.approved()
   await at.runJob(job, {
     at: (step) => {
@@ -11,6 +11,12 @@ export const reconciled = async (at: Working): Promise<string> => {
       at.sandbox.faults.set('read_close_before_headers', { service: 'codehost', times: 1 })
     },
   })
+  return job
+}
+
+/** The same, reconciled since. */
+export const reconciled = async (at: Working): Promise<string> => {
+  const job = await unread(at)
   must(await at.reconcile(job))
   return job
 }

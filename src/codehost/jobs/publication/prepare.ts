@@ -141,7 +141,6 @@ const begun = async (
 ): Promise<Preparing> => {
   const { gov } = ctx
   const wallMs = gov.clock.wallMs()
-  requirePublicationTexts(textsOf(request, wish, wallMs))
   const view = gov.store.read()
   const asked = { gov, sealedHost: codehostBase(gov), askedHost: ctx.baseUrl }
   const draft = draftOf(gov.store, view, session, nowIso(gov), wish)
