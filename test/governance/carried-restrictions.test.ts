@@ -346,6 +346,7 @@ t.test('a restore and a repair for an owner whom nobody has made are refused, an
   for (const line of lines) {
     const ran = await at.run([...line, '--owner', 'bbo', '--json'])
     t.strictSame([ran.status, ran.error().code], [6, 'principal_not_found'])
+    t.equal((await at.run(['state', 'check'])).status, 0)
   }
   t.equal(at.view().sequence, before)
   t.strictSame(owners(at.view()), { ada: true, bob: true })
