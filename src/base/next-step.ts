@@ -18,7 +18,7 @@ export interface NextStep {
 
 /**
  * Commands that consent, approve, settle, raise a limit, take a secret, or end or remove something
- * for good: by the words that begin them.
+ * for good: by the words that begin them. Besides, what pays again for what was refused does.
  */
 export const personCommands: readonly string[] = [
   'init', 'login', 'setup', 'principal add', 'principal enable',
@@ -39,6 +39,9 @@ export const personCommands: readonly string[] = [
 /** What only shows, whatever its first words: help, and a closure asked for again as it was. */
 const unasked: readonly RegExp[] = [/ --help$/, /^codehost close-capacity \S+ --retry$/]
 
+/** What pays once more for what was refused, failed or is uncertain. */
+const paysAgain = /^shots \S+ (?:.* )?--retry$/
+
 const placeholder = /^(?:[A-Z][A-Z_-]*(?:\/[A-Z]+)*|.*\u2026)$/
 
 const isOf = (line: string, words: string): boolean => `${line} `.startsWith(`${words} `)
@@ -46,6 +49,7 @@ const isOf = (line: string, words: string): boolean => `${line} `.startsWith(`${
 /** Whether a line, without `sallyport`, needs a person. */
 export const needsPerson = (line: string): boolean => {
   if (line.split(' ').some((word) => placeholder.test(word))) return true
+  if (paysAgain.test(line)) return true
   return !unasked.some((form) => form.test(line)) && personCommands.some((one) => isOf(line, one))
 }
 

@@ -21,8 +21,12 @@ const asksVersion = (argv: readonly string[]): boolean =>
 export const main = async (deps: CliDeps): Promise<number> => {
   if (asksVersion(deps.argv)) {
     const isJson = deps.argv.includes('--json')
-    deps.io.writeOut(isJson ? `${JSON.stringify({ version }, null, 2)}\n` : `${version}\n`)
-    return exitStatus.ok
+    try {
+      deps.io.writeOut(isJson ? `${JSON.stringify({ version }, null, 2)}\n` : `${version}\n`)
+      return exitStatus.ok
+    } catch (cause) {
+      return (await import('./run.js')).endUnwritten(deps, cause)
+    }
   }
   const { runCommand } = await import('./run.js')
   return runCommand(deps)

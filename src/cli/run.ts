@@ -11,7 +11,7 @@ import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
 import { wrapBeside, writeHelp } from './output.js'
 import { secretsOfRun, type Secrets } from './redact.js'
-import { nounAt, runVerb, usageOf, verbNamed } from './line.js'
+import { notWritten, nounAt, runVerb, usageOf, verbNamed } from './line.js'
 import { mayNameState } from './places.js'
 
 /** Runs the command; gives the exit status and never throws. */
@@ -19,17 +19,19 @@ export const runCommand = async (
   deps: CliDeps, table: CommandTable = commands,
 ): Promise<number> => {
   const secrets = secretsOfRun()
-  const seen: Seen = {
-    usage: 'sallyport <command> [flags]', verbose: false, carried: nothingCarried, bound: null,
-  }
+  const seen = nothingSeen()
   const failed = await runLine(deps, table, secrets, seen)
     .then(() => null, (thrown: unknown) => ({ thrown }))
   // What closing has to say comes before the failure, whose body is the last line of stderr.
   await seen.bound?.closeStores()
   if (failed === null) return exitStatus.ok
   seen.bound?.progress.clear()
+  return tell(deps, failed.thrown, seen, secrets)
+}
+
+const tell = (deps: CliDeps, thrown: unknown, seen: Seen, secrets: Secrets): number => {
   const json = wantsJson(deps.argv)
-  const shown = showFailure(failed.thrown, { ...seen, json, secrets })
+  const shown = showFailure(thrown, { ...seen, json, secrets })
   try {
     deps.io.writeErr(json ? shown.stderr : wrapBeside(deps.io, shown.stderr))
   } catch {
@@ -45,6 +47,14 @@ interface Seen {
   carried: Carried
   bound: VerbDeps | null
 }
+
+const nothingSeen = (): Seen => ({
+  usage: 'sallyport <command> [flags]', verbose: false, carried: nothingCarried, bound: null,
+})
+
+/** The end of a line that needed no command, and whose answer could not be written out. */
+export const endUnwritten = (deps: CliDeps, cause: unknown): number =>
+  tell(deps, notWritten(cause, 'Make room and run it again.'), nothingSeen(), secretsOfRun())
 
 const helpFlags = new Set(['--help', '-h'])
 

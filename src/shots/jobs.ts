@@ -1,7 +1,8 @@
 /**
  * The scheduler: three jobs, each on its own interval, each with its own receipt (S-127). A job
  * that fails is told and comes again; the others go on. Of one job there is never a second one
- * under way, neither here nor in another process of the same state directory.
+ * under way, neither here nor in another process of the same state directory that does the jobs so;
+ * what a timer starts by itself takes no turn.
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'

@@ -1,6 +1,7 @@
 /** `init` run again, and profiles by name. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { main } from '../../src/cli/main.js'
 import { World } from '../world/world.js'
 import type { Place, Ran } from '../world/place.js'
 import { filesBelow } from '../support/marks.js'
@@ -81,6 +82,19 @@ t.test('the sandbox of the default folder gives its profile while it runs', asyn
   t.match(made.json().provider.base_url, /^https:\/\/(localhost|127\.0\.0\.1)/)
   stop.abort()
   await runs
+})
+
+t.test('a version that cannot be written out is a failure as any other', async (t) => {
+  const stderr: string[] = []
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' })
+  const io = {
+    terminal: { stdin: false, stdout: false, stderr: false }, columns: 80, rows: 24,
+    writeOut: () => { throw full }, writeErr: (text: string) => void stderr.push(text),
+  }
+  const argv = ['--version', '--json']
+  t.equal(await main({ argv, io, env: {} } as unknown as Parameters<typeof main>[0]), 1)
+  t.hasStrict(JSON.parse(stderr.join('')).error,
+    { code: 'result_not_written', details: { errno: 'ENOSPC' } })
 })
 
 t.test('--version --json is taken in any order, and no other word beside it', async (t) => {

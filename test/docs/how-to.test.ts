@@ -78,7 +78,7 @@ t.test('publishing from a CI job: each command of the page answers what the page
       typed: 'SALLYPORT_STATE_DIR=$PWD/empty SALLYPORT_CONFIG_DIR=$PWD/empty-keys sallyport init',
     },
     'codehost run --approved': {
-      typed: 'sallyport login && sallyport codehost run --approved',
+      typed: 'unset SALLYPORT_SESSION; sallyport login && sallyport codehost run --approved',
     },
     serve: { unrun: 'serves until it is stopped: test/service/http starts and stops it' },
   }))

@@ -103,8 +103,11 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
       again.error(), { code: 'conclusion_not_repeated', reason: 'payload_contains_secret' }
     )
     t.equal(world.asked().length, before + 1)
+    const [next = { command: '', needs_person: false }] = again.error().next
+    t.match(next.command, / shots report --since \S+ --until \S+ --conclude --retry$/)
+    t.equal(next.needs_person, true, 'it is paid again')
     world.say('A better one.')
-    const retried = await report('--conclude', '--retry')
+    const retried = await world.run([...next.command.split(' ').slice(1), '--json'])
     t.hasStrict(
       retried.json().report.model_text.conclusion, { text: 'A better one.', current: true }
     )

@@ -12,6 +12,8 @@ import type {
   DayDocument, DayEpisode, ToldDay,
 } from '../../src/shots/told-day/told-day-contract.js'
 import { secondsOf } from '../../src/observations/sums.js'
+import type { Tx } from '../../src/state/types.js'
+import { hour } from '../support/clock.js'
 import { forAll } from '../support/for-all.js'
 import { observationOf } from '../support/observations.js'
 import { t } from '../support/tests-in-slices.js'
@@ -100,6 +102,24 @@ t.test('what a call cost is told of one period of each kind: that in which its h
     /^cost of the hours \(UTC\) that begin in it {2}\$0\.02 /m)
 })
 
+t.test('a day of which sums are not kept any more says from when on they are', async (t) => {
+  const start = Date.parse('2026-11-01T00:00:00.000Z')
+  const world = await World.still(t, start + 500 * hour).state().session()
+  const claim = (tx: Tx, n: number) => addSpend(tx,
+    { purpose: 'gateway.vision', at: isoFromMs(start + n * hour) }, { settledMicrousd: 10 })
+  const asked = async (of: string) =>
+    world.run(['shots', 'day', of, '--time-zone', 'UTC', '--json'])
+  await world.transact((tx) => { for (let n = 0; n < 399; n += 1) claim(tx, n) })
+  const whole = { spent_microusd: 240, spend_known_since: null }
+  t.hasStrict((await asked('2026-11-01')).json(), whole)
+  await world.transact((tx) => { for (let n = 399; n < 420; n += 1) claim(tx, n) })
+  t.hasStrict((await asked('2026-11-01')).json(),
+    { spent_microusd: 50, spend_known_since: '2026-11-01T20:00:00.000Z' })
+  t.hasStrict((await asked('2026-11-02')).json(), whole)
+  const told = await world.run(['shots', 'day', '2026-11-01', '--time-zone', 'UTC'])
+  t.match(told.stdout, 'claimed before 2026-11-01T20:00:00.000Z is not counted any more')
+})
+
 t.test('a window that began before the hours asked for keeps its sentence', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
@@ -170,7 +190,7 @@ t.test('wide names and sentences of others end before the last column, too, of a
     ...dayOf([]), time_zone: 'UTC', since: at('00:00'), until: at('24:00'), pictures: 3,
     analysed: 3, seconds: 60, models: ['model/'.repeat(40)],
     devices: [{ device_id: 'edge_dev_1', device_name: '端末'.repeat(32), pictures: 2 }],
-    spent_microusd: 0, held_microusd: 0,
+    spent_microusd: 0, held_microusd: 0, spend_known_since: null,
     time: { activity: sums, application: [], project: [] },
     episodes: ['文'.repeat(70), '👩‍👩‍👧'.repeat(60), `${'文'.repeat(32)}a`].map(wide),
   } as unknown as DayDocument

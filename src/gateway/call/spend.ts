@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot'
 import { count } from '../../base/schema.js'
-import { isoFromMs } from '../../base/clock.js'
+import { isoFromMs, msFromIso } from '../../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, type GatewayPurpose } from '../constants.js'
 
@@ -100,6 +100,18 @@ export const spendOfDay = (
     heldMicrousd: sum((row) => row.held_microusd),
     settledMicrousd: sum((row) => row.settled_microusd),
   }
+}
+
+/**
+ * From when on all sums are there, ISO: those of long ago are not kept. Null where none was ever
+ * forgotten.
+ */
+export const spendKnownSince = (view: View): string | null => {
+  const rows = view.all(spendCollection)
+  const [oldest] = rows
+  if (oldest === undefined || rows.length < hoursKept) return null
+  // Of its hour others may have been forgotten.
+  return isoFromMs(msFromIso(`${oldest.doc.hour}:00:00.000Z`) + hourMs)
 }
 
 /** What was claimed in one hour. */

@@ -101,7 +101,8 @@ export const dayOf = (told: ToldDay): ShownDay => {
       : [`${span(seconds)} seen, ${countOf(pictures, 'picture')}, ${analysed} described`,
         ...told.devices.map((one) => `${one.pictures} from the device ${one.device_name}`),
       ].join(', '),
-    spent: `${dollars(spent)}${held === 0 ? '' : `, and ${dollars(held)} held`}`,
+    spent: `${dollars(spent)}${held === 0 ? '' : `, and ${dollars(held)} held`}`
+      + (told.spend_known_since === null ? '' : ', as far as that is still counted'),
     sums: { ...told.time, activity: told.time.activity.map(({ name, seconds: some }) =>
       ({ name: wordly(name), seconds: some })) },
     written: writtenText(told),

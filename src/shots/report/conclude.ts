@@ -56,7 +56,8 @@ interface Concluding extends ConcludeOptions {
 
 /** The number of the next call. Throws `blocked` where one must not be repeated by itself. */
 const nextNumber = (
-  ctx: ShotsContext, view: View, sourceDigest: string, { retry }: ConcludeOptions,
+  ctx: ShotsContext, view: View, sourceDigest: string,
+  { retry, period: { since, until } }: ConcludeOptions & Pick<Concluding, 'period'>,
 ): number => {
   const row = view.get(c.conclusions, sourceDigest)
   if (row === undefined) return 1
@@ -72,7 +73,9 @@ const nextNumber = (
     'The last call for these inputs was refused, failed or is uncertain; it is not repeated.',
     {
       reason: claim?.ended?.reason ?? standing,
-      next: 'Look at it, then run `sallyport shots report --conclude --retry`.',
+      // Without its period it would be another one's, which nobody asked to pay for.
+      next: `Look at it, then run \`sallyport shots report --since ${since} --until ${until} `
+        + '--conclude --retry`.',
       details: { operation_id: claim?.operation_id ?? null },
     },
   )
@@ -229,7 +232,7 @@ export const concludeReport = async (
   }
   const known = view.get(c.conclusions, sources.digest)?.made
   if (known) return { bought: false, made: known, receipt: null }
-  const number = nextNumber(ctx, view, sources.digest, options)
+  const number = nextNumber(ctx, view, sources.digest, { ...options, period })
   const route = requireTextRoute(ctx, view, 'gateway.report')
   if (!options.retry) requireNoPause(ctx, view)
   const one: Concluding = { ctx, period, sources, route, number, ...options }

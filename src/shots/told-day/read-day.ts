@@ -12,6 +12,7 @@ import {
 } from '../../observations/sums.js'
 import { timeZoneOf, zoneOf, type Zone } from '../../observations/zone.js'
 import type { View } from '../../state/types.js'
+import { spendKnownSince } from '../../gateway/call/spend.js'
 import { spendOfHours } from '../budget.js'
 import type { ShotsContext } from '../context.js'
 import { readDigest } from '../digest/read-digest.js'
@@ -185,6 +186,7 @@ const toldIn = (
   const counted = told.map((picture) => picture.counted)
   const seconds = secondsByPlace(counted, Math.min(end, ctx.gov.clock.wallMs()))
   const spend = spendOfHours(view, period)
+  const known = spendKnownSince(view)
   return {
     day, today, time_zone: zone.name, pictures: told.length,
     analysed: told.filter(({ row }) => row.payload !== null).length,
@@ -196,6 +198,7 @@ const toldIn = (
     episodes: episodesOf(ctx, view, told, seconds, period),
     spent_microusd: spend.reduce((sum, { settledMicrousd: some }) => sum + some, 0),
     held_microusd: spend.reduce((sum, { heldMicrousd: some }) => sum + some, 0),
+    spend_known_since: known !== null && known > period.since ? known : null,
   }
 }
 

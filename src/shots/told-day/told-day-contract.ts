@@ -63,6 +63,8 @@ const outputShape = v.strictObject({
   /** What was claimed in the hours, UTC, that begin in it; micro-USD. */
   spent_microusd: count,
   held_microusd: count,
+  /** Sums of earlier hours are not kept any more; null where all of the day's are. */
+  spend_known_since: v.nullable(iso),
 })
 /** A day. */
 export type ToldDay = v.InferOutput<typeof outputShape>

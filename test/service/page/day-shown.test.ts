@@ -11,7 +11,7 @@ const episode = (start: string, end: string): DayEpisode => ({
 const toldOf = (zone: string, day: string): ToldDay => ({
   day, today: day, time_zone: zone, pictures: 1, analysed: 0, seconds: 0, hours: [],
   time: { activity: [], application: [], project: [] }, models: [], devices: [],
-  episodes: [], spent_microusd: 0, held_microusd: 0,
+  episodes: [], spent_microusd: 0, held_microusd: 0, spend_known_since: null,
 })
 
 const hoursOf = (zone: string, day: string, start: string, end: string): readonly number[] =>

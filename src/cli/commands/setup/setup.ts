@@ -157,7 +157,7 @@ const openText = ({ steps }: Look): string => {
     + 'Enter leaves a step as it is, y takes it. To go on: `sallyport setup`'
 }
 
-/** What is done can be used: the lines of an ask, and of the page of a day. */
+/** What is done can be used: the lines of an ask, and of the day. */
 const nextOf = ({ steps, rehearses }: Look): readonly string[] => {
   const { state, session, alpha, shots, proof } = steps
   const isOpen = [state, session, alpha, shots].some(({ done }) => !done)
@@ -165,7 +165,7 @@ const nextOf = ({ steps, rehearses }: Look): readonly string[] => {
     ...(alpha.done ? ['alpha ask'] : []),
     ...(shots.done ? ['shots scan'] : []),
     ...(shots.done && proof.done
-      ? [...shots.uses ?? [], 'shots report --day today --html .'] : []),
+      ? [...shots.uses ?? [], 'shots day'] : []),
     ...(isOpen ? ['setup'] : []),
     ...(state.done ? ['status'] : []),
     ...(rehearses ? [endOfRehearsal] : []),

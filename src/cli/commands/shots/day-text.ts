@@ -106,7 +106,9 @@ const costText = ({ since, until }: DayDocument): string =>
 const endLines = (told: DayDocument, view: View): string[] => [
   `What waits for you: ${view.command('status')}`,
   `${costText(told)}  ${moneyText(told.spent_microusd)}`
-    + (told.held_microusd === 0 ? '' : `, ${moneyText(told.held_microusd)} held`),
+    + (told.held_microusd === 0 ? '' : `, ${moneyText(told.held_microusd)} held`)
+    + (told.spend_known_since === null ? ''
+      : `; what was claimed before ${told.spend_known_since} is not counted any more`),
 ]
 
 /** All that others wrote of a day: what is wide in a terminal is in it. */
