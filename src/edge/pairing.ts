@@ -13,7 +13,9 @@ import { appendAudit } from '../governance/audit.js'
 import { nowIso, type Gov, type Session } from '../governance/context.js'
 import { everyEnd } from '../governance/devices.js'
 import { orUndefined } from '../governance/judge/fact.js'
-import { clockStepBackMsMax, liveRoot, mayLive, requireRootRow } from '../governance/session/live.js'
+import {
+  clockStepBackMsMax, liveRoot, mayLive, requireRootRow,
+} from '../governance/session/live.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import { deviceStop } from '../governance/stops/stop.js'
 import { rowsUnder } from '../state/indexes.js'

@@ -72,8 +72,9 @@ t.test('a code of a session that may be used at another machine is told as open'
   const world = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(world, 'ada', { idleMs: 2 * minute })
   const { code } = await offerPairing(world.gov, session, place)
-  const shared = { ...world.gov, store: { ...world.gov.store, machine: 'another' } }
-  const open = () => openCodes(world.view(), shared as typeof world.gov).map(({ code_id: id }) => id)
+  const store = { ...world.gov.store, machine: 'another' } as typeof world.gov.store
+  const open = () =>
+    openCodes(world.view(), { ...world.gov, store }).map(({ code_id: id }) => id)
   world.clock.advance(3 * minute)
   t.strictSame(open(), [code.code_id])
   await revokeSession(world.gov, (await signIn(world)).session, session.root.root_id)

@@ -252,10 +252,10 @@ export interface Place {
   vouch(at: Position, name: string): Promise<void>
   /**
    * Makes a server known, and gives it back the records behind `last` that it lost. Machines that
-   * were `retired` are so from then on, and `stops` lie there for whoever looks first. The lane is kept for one lease, since whoever had it may
-   * still have a request open: it is `nobody`'s, and until it ends nobody takes work of another
-   * machine for dead, whose leases may be lost there. `moved`: its last record is another
-   * one by now. Given twice it counts as accepted.
+   * were `retired` are so from then on, and `stops` lie there for whoever looks first. The lane is
+   * kept for one lease, since whoever had it may still have a request open: it is `nobody`'s, and
+   * until it ends nobody takes work of another machine for dead, whose leases may be lost there.
+   * `moved`: its last record is another one by now. Given twice it counts as accepted.
    */
   accept(
     last: Position, lost: readonly PlacedRecord[], retired?: readonly string[],

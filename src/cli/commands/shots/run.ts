@@ -63,11 +63,11 @@ export const run: VerbRecord<RunOptions, RunDocument> = {
     'Runs the jobs screenshot_folder_ingest, screenshot_folder_analysis and '
     + 'screenshot_observation_digest on the intervals of the settings. It prints one line for each '
     + 'turn with its receipt. A job that fails comes again; the others go on. A job that another '
-    + '`shots run` has under way is left alone. It stays in the foreground until Ctrl-C or SIGTERM and '
-    + 'ends with status 0 then. With --once each job has one turn, one after another, and the exit '
-    + 'status tells the gravest failure: for cron. With --watch it only takes in: it follows the '
-    + 'configured folder, takes a finished file in within two seconds, analyses nothing, and '
-    + 'prints one line for each look that changed something.',
+    + '`shots run` has under way is left alone. It stays in the foreground until Ctrl-C or '
+    + 'SIGTERM and ends with status 0 then. With --once each job has one turn, one after another, '
+    + 'and the exit status tells the gravest failure: for cron. With --watch it only takes in: it '
+    + 'follows the configured folder, takes a finished file in within two seconds, analyses '
+    + 'nothing, and prints one line for each look that changed something.',
   examples: [
     '$ sallyport shots run', '$ sallyport shots run --once --json', '$ sallyport shots run --watch',
   ],
