@@ -5,6 +5,7 @@
  * since, so they are worked with only by what looks after a state and by what stops (A-070, A-158).
  */
 import { fail, type SallyportError } from '../base/errors.js'
+import { requireOwnKey } from '../state/own-key.js'
 import type { AnchorStatus, Store, View } from '../state/types.js'
 
 const texts: Readonly<Record<Exclude<AnchorStatus, 'ok'>, string>> = {
@@ -30,23 +31,6 @@ const notVouchedFor = (
     next: `${waysOn[keptIn]} (see \`sallyport help anchor\`). `
       + 'To stop every route meanwhile: `sallyport policy revoke`.',
   })
-
-/**
- * The key that is in the key folder, compared with what it sealed when the state was made. Both
- * seals broken is another key, or a damaged one. Throws `key_missing`, `key_damaged`.
- */
-const requireOwnKey = (store: Store): void => {
-  try {
-    void store.profile
-  } catch (cause) {
-    if ((cause as SallyportError).code !== 'profile_damaged') throw cause
-    throw fail.damaged(
-      'key_damaged', 'The key file opens neither the anchor nor the profile of this state.', {
-        next: 'Put the copy of the key file of this very state back into the key folder.', cause,
-      },
-    )
-  }
-}
 
 /**
  * Throws `blocked`/`store_behind_anchor` (with `behind`, `forked`, `missing` or `forged`) unless

@@ -15,6 +15,7 @@ import type { FileStore, OpenOptions } from '../file-store.js'
 import { orIoFailure } from '../files.js'
 import { firstMachine } from '../first-machine.js'
 import { lockWaits, stoppedError } from '../lock.js'
+import { requireOwnKey } from '../own-key.js'
 import type { SendFence } from '../holds/holds.js'
 import type {
   AnchorComparison, ArtifactRef, Artifacts, FreshView, Store, StoreHealth, Turn, Tx, View,
@@ -317,7 +318,11 @@ export class PlacedStore implements Store {
       await this.place.join({ machine, name })
       return how(sequence, followLimit)
     })
-    if (seen.link?.equals(this.seal.link(chain)) === false) throw otherHistory()
+    if (seen.link?.equals(this.seal.link(chain)) === false) {
+      // Under another key no link is the expected one, and nobody has to be stopped for that.
+      requireOwnKey(this)
+      throw otherHistory()
+    }
     // Asked again it would say the same: nobody would ever come to an end.
     if (seen.more && seen.records.length === 0) throw replicaForked()
     return seen

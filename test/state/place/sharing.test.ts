@@ -14,7 +14,9 @@ import { shareDirectory, unshareDirectory } from '../../../src/state/place/shari
 import { nodeFiles, type Files } from '../../../src/state/files.js'
 import { looseStateFile } from '../../../src/state/state-file.js'
 import type { Stop } from '../../../src/state/stop-board.js'
-import { createStore, openStore, type FileStore } from '../../../src/state/store.js'
+import { FileStore } from '../../../src/state/file-store.js'
+import { PlacedStore } from '../../../src/state/place/placed-store.js'
+import { createStore, openStore } from '../../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../../src/state/types.js'
 import { MemoryServer, memoryPlace } from '../../support/place/memory.js'
 import { profile, reaching, replicas } from '../../support/place/replicas.js'
@@ -262,6 +264,21 @@ t.test('a state is not taken back without files that another machine may have, a
   await other.place.retire(store.settings.machine)
   await unshareDirectory(other, wanted)
   t.ok(server.isEnded)
+})
+
+t.test('a machine whose key is another one is told so, and stops nobody', async (t) => {
+  const { store, server } = await replicas(t)
+  await put(store, 1)
+  const { dir, keyPlaces: { configDir, key } } = store.replica
+  const own = readFileSync(key)
+  writeFileSync(key, `${'0'.repeat(64)}\n`)
+  const options = { dir, configDir, mode: 'write', place: store.place } as const
+  const other = new PlacedStore(new FileStore(options), options)
+  t.teardown(() => other.close())
+  await t.rejects(put(other, 2), { kind: 'damaged', code: 'key_damaged' })
+  t.strictSame([server.stops, store.stops.lying()], [[], []])
+  writeFileSync(key, own)
+  await put(store, 2)
 })
 
 t.test('a stop that came while a state was taken back is in force in its directory', async (t) => {
