@@ -1,5 +1,5 @@
 /** Machines of a store. */
-import { isoFromMs } from '../../../base/clock.js'
+import { isoFromMs, systemClock } from '../../../base/clock.js'
 import { fail } from '../../../base/errors.js'
 import { placeTimes, type LeftUnderWay, type MachineRow } from '../place.js'
 import { textOf } from './connection.js'
@@ -44,14 +44,20 @@ joined as (
   select $1, $5::uuid, $6::text where exists (select from standing where known and fits)
   on conflict (store, machine) do nothing returning machine)
 select ${standingColumns}, (select count(*) from joined) = 1 as joined,
+  (select ${msOf('clock_timestamp() - joined')} from sallyport.machines
+    where store = $1 and machine = $5) as joined_ago,
   exists (select from sallyport.machines
     where store = $1 and machine = $5 and retired is not null) as retired`
 
-/** See `Place.join`. The same machine may say it again. */
+/**
+ * See `Place.join`. The same machine may say it again; where an answer was lost, what lay there
+ * before the first try is another one's.
+ */
 export const join = async (
   asking: Asking, { machine, name }: { machine: string; name: string },
 ): Promise<boolean> => {
   let isLost = false
+  const begunMs = systemClock.monotonicMs()
   const [row] = await withName(() => asking.connection.ask({
     text: joinText(asking), values: [...firstValues(asking), machine, name],
     onLost: () => { isLost = true },
@@ -59,7 +65,9 @@ export const join = async (
   // Whoever joins is not there yet.
   requireStanding(row === undefined ? row : { ...row, here: true }, asking)
   if (row?.['retired'] === true) throw machineRetired()
-  return isLost || row?.['joined'] === true
+  if (row?.['joined'] === true) return true
+  const agoMs = Number(row?.['joined_ago'] ?? 0)
+  return isLost && agoMs <= systemClock.monotonicMs() - begunMs
 }
 
 /** Asks for something that gives a machine its name. Throws `conflict` `machine_name_taken`. */

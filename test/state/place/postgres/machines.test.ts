@@ -1,9 +1,11 @@
 /** Who is let in: machines that joined, were not retired, and run a program that is new enough. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Place } from '../../../../src/state/place/place.js'
 import { PlacedStore, fenced, recordAfter, slowly } from '../../../support/place/placed.js'
+import { startProxy } from '../../../support/place/proxy.js'
 import { startPostgres } from '../../../support/place/postgres.js'
 import { until } from '../../../support/until.js'
 
@@ -104,6 +106,30 @@ t.test('a machine has a name that no other one has, unless that one was retired'
     { name: 'first', retired: false }, { ...second, retired: true }, { ...third, retired: false },
   ])
   await t.rejects(place.join(second), { kind: 'blocked', code: 'machine_retired' })
+})
+
+t.test('a joining whose answer was lost is its own, and one that another had come before is not', async (t) => {
+  const { store, place: direct } = await founded(t)
+  const proxy = await startProxy(t, () => server.port)
+  const far = new PlacedStore(t, proxy)
+  const lostFor = async (one: { machine: string, name: string }): Promise<boolean> => {
+    const place = far.placeOf(one.machine, { storeId: store.storeId })
+    // It is connected behind that, whatever it is told.
+    await place.follow(7, 1).catch(() => undefined)
+    proxy.holdReplies()
+    const answer = place.join(one)
+    await until('it is there', async () =>
+      (await direct.machines()).some(({ machine }) => machine === one.machine))
+    await setTimeout(100)
+    proxy.cut()
+    proxy.free()
+    return answer
+  }
+  const [first, second] = ['b', 'c'].map((name) => ({ machine: randomUUID(), name }))
+  if (first === undefined || second === undefined) throw new Error('two')
+  t.equal(await lostFor(first), true)
+  t.equal(await lostFor(first), false, 'a second use of one invitation')
+  t.equal(await lostFor(second), true)
 })
 
 t.test('what a machine notes of itself never goes back', async (t) => {
