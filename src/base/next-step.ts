@@ -18,7 +18,7 @@ export interface NextStep {
 
 /**
  * Commands that consent, approve, settle, raise a limit, take a secret, or end or remove something
- * for good: by the words that begin them. Besides, what pays again for what was refused does.
+ * for good: by the words that begin them.
  */
 export const personCommands: readonly string[] = [
   'init', 'login', 'setup', 'principal add', 'principal enable',
@@ -46,7 +46,7 @@ const placeholder = /^(?:[A-Z][A-Z_-]*(?:\/[A-Z]+)*|.*\u2026)$/
 
 const isOf = (line: string, words: string): boolean => `${line} `.startsWith(`${words} `)
 
-/** Whether a line, without `sallyport`, needs a person. */
+/** Whether a line, without `sallyport`, needs a person; what pays again does, too. */
 export const needsPerson = (line: string): boolean => {
   if (line.split(' ').some((word) => placeholder.test(word))) return true
   if (paysAgain.test(line)) return true

@@ -12,7 +12,7 @@ export const requireOwnKey = (store: Pick<Store, 'profile'>): void => {
   } catch (cause) {
     if (!(cause instanceof SallyportError) || cause.code !== 'profile_damaged') throw cause
     throw fail.damaged(
-      'key_damaged', 'The key file opens neither the anchor nor the profile of this state.', {
+      'key_damaged', 'The key file is not the one that this state was sealed with.', {
         next: 'Put the copy of the key file of this very state back into the key folder.', cause,
       },
     )

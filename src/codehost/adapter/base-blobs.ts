@@ -9,7 +9,7 @@ import type { View } from '../../state/types.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import { objectId, type ObjectId } from '../git/object-id.js'
-import { replyLimits } from '../plan/plan-limits.js'
+import { contentsPerMinuteMax, replyLimits } from '../plan/plan-limits.js'
 import { blobBytesOf } from '../replies/parse-reply.js'
 import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, repositoryOf } from '../repository.js'
@@ -33,8 +33,6 @@ interface BlobsWish {
 
 const atOnce = 8
 const tooLarge = 'reply_too_large'
-/** Within a minute; a preparation and its preview read other things of the host beside these. */
-const perMinuteMax = 600
 
 const bytesOf = (
   wire: Sent<Told<HostReplyOf<'blob'>>>, id: ObjectId, through: Connection,
@@ -50,7 +48,7 @@ const readAll = async (
   { gov, signal }: CodehostContext, get: Get, through: Connection, { ids, take }: BlobsWish,
 ): Promise<true> => {
   const name = repositoryOf(through.repository)
-  const pace = hostPace(gov, perMinuteMax, signal)
+  const pace = hostPace(gov, contentsPerMinuteMax, signal)
   await inPool(ids, atOnce, async (id) => {
     await pace()
     const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)

@@ -25,6 +25,10 @@ export const closingMs = 120_000
 
 /** Requests within any 60 seconds to a host that is not on this machine; it allows 900. */
 export const getsPerMinuteMax = 800
+/** Contents of the base among them: a preview comes right behind them, and reads more. */
+export const contentsPerMinuteMax = 600
+/** Contents of the base that one preview reads. */
+export const previewContentsMax = 200
 
 /** Limits of one reply, in bytes, by what is read. */
 export const replyLimits = {

@@ -25,9 +25,7 @@ import { ingestSettings, savedSettings, type IngestSettings } from '../source/se
 import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
-import {
-  bindingOf, dropKnownIndex, hidesOthers, writeKnownIndex,
-} from './known-index.js'
+import { bindingOf, dropKnownIndex, hidesOthers, writeKnownIndex } from './known-index.js'
 import { writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'

@@ -1,7 +1,9 @@
 /** Every limit of a plan at its value and one past it. */
 import t from 'tap'
+import { codehostLimits } from '../../../src/codehost/constants.js'
 import {
-  keptLimits, planLimitMax, planProblem, requireClosable,
+  contentsPerMinuteMax, getsPerMinuteMax, keptLimits, planLimitMax, planProblem,
+  previewContentsMax, requireClosable,
 } from '../../../src/codehost/plan/plan-limits.js'
 import type { PlanCounts, PlanLimitName } from '../../../src/codehost/plan/plan-limits.js'
 
@@ -62,6 +64,15 @@ t.test('on this machine nobody counts POSTs an hour or reads a minute', async (t
   t.matchStrict(planProblem({ ...none, posts: 481, loopback: false }), {
     limit: 'posts_an_hour', value: 481, max: 480,
   })
+})
+
+t.test('a preparation and the preview behind it stay below what a host allows a minute, and in their time', async (t) => {
+  const hostAllows = 900
+  const others = 20
+  t.ok(contentsPerMinuteMax + previewContentsMax + others <= hostAllows)
+  t.ok(getsPerMinuteMax + others <= hostAllows)
+  const minutes = Math.ceil(planLimitMax.expected_files / contentsPerMinuteMax) - 1
+  t.ok(minutes * 60_000 < codehostLimits.blobsMsMax)
 })
 
 t.test('histories and journals hold what the other limits let through', async (t) => {

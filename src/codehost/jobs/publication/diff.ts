@@ -10,6 +10,7 @@ import { codehostBase, type CodehostContext } from '../../context.js'
 import type { ObjectId } from '../../git/object-id.js'
 import type { Change } from '../../plan/changes.js'
 import { patchOf } from '../../plan/patch.js'
+import { previewContentsMax } from '../../plan/plan-limits.js'
 import { requirePrerequisites } from '../boundary.js'
 import type { Job } from '../job-rows.js'
 import { openPublication, type OpenPublication } from './open.js'
@@ -24,7 +25,7 @@ export interface PublicationDiff {
 }
 
 /** Most files of a base that are read, and most bytes of a patch. */
-const diffLimits = { getsMax: 200, patchBytesMax: 8 * 1024 * 1024 } as const
+const diffLimits = { getsMax: previewContentsMax, patchBytesMax: 8 * 1024 * 1024 } as const
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
