@@ -101,6 +101,8 @@ export const reportShape = v.strictObject({
     spend: v.nullable(spendShape),
     /** Hours of the period in which a call was claimed, as far as their sums are kept. */
     spend_hours: v.array(spendHourShape),
+    /** Where sums of the period are not kept any more: from when on they are. */
+    spend_known_since: v.nullable(text),
     /** Why observations are blocked or failed; blocked ones as far as they were looked at. */
     reasons: v.array(reasonShape),
     /** What the calls of these observations leave to a person. */
@@ -181,8 +183,8 @@ const runOf = ({ one, likeImages }: Counted): ReportRun => ({
 })
 
 const moneyOf = (
-  { spend, spendHours, moneyDue: due }: ScreenReportInput,
-): Pick<ScreenReport['course'], 'spend' | 'spend_hours' | 'money_due'> => ({
+  { spend, spendHours, spendKnownSince, moneyDue: due }: ScreenReportInput,
+): Pick<ScreenReport['course'], 'spend' | 'spend_hours' | 'spend_known_since' | 'money_due'> => ({
   spend: spend === null ? null : {
     since: spend.since, budget_microusd: spend.budgetMicrousd,
     spent_microusd: spend.spentMicrousd, held_microusd: spend.heldMicrousd,
@@ -192,6 +194,7 @@ const moneyOf = (
   spend_hours: spendHours.map((one) => ({
     at: one.at, spent_microusd: one.spentMicrousd, held_microusd: one.heldMicrousd,
   })),
+  spend_known_since: spendKnownSince,
   money_due: {
     unknown_charges: due.unknownCharges, held_microusd: due.heldMicrousd,
     overruns: due.overruns,

@@ -159,6 +159,8 @@ export interface ScreenReportInput {
   readonly spend: ScreenSpendInput | null
   /** Hours of the period in which a call was claimed, oldest first, as far as they are kept. */
   readonly spendHours: readonly ScreenSpendHour[]
+  /** From when on none of them is forgotten, ISO; null where all of the period are there. */
+  readonly spendKnownSince: string | null
   /** Why observations are blocked or failed, most first. */
   readonly reasons: readonly ScreenReason[]
   readonly moneyDue: ScreenMoneyDue

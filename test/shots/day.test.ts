@@ -102,7 +102,7 @@ t.test('what a call cost is told of one period of each kind: that in which its h
     /^cost of the hours \(UTC\) that begin in it {2}\$0\.02 /m)
 })
 
-t.test('a day of which sums are not kept any more says from when on they are', async (t) => {
+t.test('a day or report of which sums are not kept any more says from when on they are', async (t) => {
   const start = Date.parse('2026-11-01T00:00:00.000Z')
   const world = await World.still(t, start + 500 * hour).state().session()
   const claim = (tx: Tx, n: number) => addSpend(tx,
@@ -117,6 +117,10 @@ t.test('a day of which sums are not kept any more says from when on they are', a
     { spent_microusd: 50, spend_known_since: '2026-11-01T20:00:00.000Z' })
   t.hasStrict((await asked('2026-11-02')).json(), whole)
   const told = await world.run(['shots', 'day', '2026-11-01', '--time-zone', 'UTC'])
+  const report = await world.run([
+    'shots', 'report', '--since', '2026-11-01T00:00Z', '--until', '2026-11-03T00:00Z', '--json',
+  ])
+  t.equal(report.json().report.course.spend_known_since, '2026-11-01T20:00:00.000Z')
   t.match(told.stdout, 'claimed before 2026-11-01T20:00:00.000Z is not counted any more')
 })
 

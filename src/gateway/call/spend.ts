@@ -103,15 +103,16 @@ export const spendOfDay = (
 }
 
 /**
- * From when on all sums are there, ISO: those of long ago are not kept. Null where none was ever
- * forgotten.
+ * From when on all sums of what was claimed since then are there, ISO: those of long ago are not
+ * kept. Null where nothing since then was forgotten.
  */
-export const spendKnownSince = (view: View): string | null => {
+export const spendKnownSince = (view: View, since: string): string | null => {
   const rows = view.all(spendCollection)
   const [oldest] = rows
   if (oldest === undefined || rows.length < hoursKept) return null
   // Of its hour others may have been forgotten.
-  return isoFromMs(msFromIso(`${oldest.doc.hour}:00:00.000Z`) + hourMs)
+  const known = isoFromMs(msFromIso(`${oldest.doc.hour}:00:00.000Z`) + hourMs)
+  return known > since ? known : null
 }
 
 /** What was claimed in one hour. */

@@ -228,7 +228,11 @@ ${longestPart(report, zone)}`,
 export const spendHoursPart = (report: ScreenReport, zone: Zone): Markup => {
   const days = [...new Set(report.course.spend_hours.map((one) => zone.at(one.at).day))].sort()
   const figures = daysDrawn(report, zone, days, money)
-  return figures.length === 0 ? nothing
+  const known = report.course.spend_known_since
+  const forgotten = known === null ? nothing
+    : html`<p class="note">What was claimed before ${moment(zone, known)} is not counted any
+more.</p>`
+  return figures.length === 0 && known === null ? nothing
     : html`<section aria-labelledby="spent"><h2 id="spent">Spend by the hour</h2>
-${figures.map(({ figure }) => figure)}${cutNote(figures.length, days.length)}</section>`
+${figures.map(({ figure }) => figure)}${cutNote(figures.length, days.length)}${forgotten}</section>`
 }

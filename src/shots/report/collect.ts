@@ -27,6 +27,7 @@ import {
   shotCollections, type Observation, type PayloadRef,
 } from '../observations/observation-rows.js'
 import { openRegistered } from '../payload/read-payload.js'
+import { spendKnownSince } from '../../gateway/call/spend.js'
 import { spendOfHours } from '../budget.js'
 import { spendOfDay } from '../texts/budget.js'
 import { mayBeTold, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
@@ -272,6 +273,7 @@ export const collectReport = (
     spendHours: spendOfHours(view, period).map(({ settledMicrousd, ...one }) => ({
       ...one, spentMicrousd: settledMicrousd,
     })),
+    spendKnownSince: spendKnownSince(view, period.since),
     reasons: reasonsFor(ctx, view, rows),
     moneyDue: moneyDueFor(view, rows),
     ignoring: { areas: savedSettings(view).ignore ?? [] },

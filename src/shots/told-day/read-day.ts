@@ -186,7 +186,6 @@ const toldIn = (
   const counted = told.map((picture) => picture.counted)
   const seconds = secondsByPlace(counted, Math.min(end, ctx.gov.clock.wallMs()))
   const spend = spendOfHours(view, period)
-  const known = spendKnownSince(view)
   return {
     day, today, time_zone: zone.name, pictures: told.length,
     analysed: told.filter(({ row }) => row.payload !== null).length,
@@ -198,7 +197,7 @@ const toldIn = (
     episodes: episodesOf(ctx, view, told, seconds, period),
     spent_microusd: spend.reduce((sum, { settledMicrousd: some }) => sum + some, 0),
     held_microusd: spend.reduce((sum, { heldMicrousd: some }) => sum + some, 0),
-    spend_known_since: known !== null && known > period.since ? known : null,
+    spend_known_since: spendKnownSince(view, period.since),
   }
 }
 

@@ -178,6 +178,15 @@ t.test('a day on which money was spent is drawn although no screen is of it', (t
   t.end()
 })
 
+t.test('a page whose sums by the hour are not kept any more says from when on they are', (t) => {
+  const page = (spendKnownSince: string | null): string =>
+    reportPage(buildReport(input({ spendKnownSince })))
+  t.match(page(at(20)).replace(/\s+/g, ' '),
+    /Spend by the hour<\/h2> <p class="note">What was claimed before .*20:00.* is not counted/)
+  t.notMatch(page(null), 'Spend by the hour')
+  t.end()
+})
+
 t.test('bars too narrow to be told apart become one with a count; long ones, other colours and gaps stay', (t) => {
   const bar = (from: number, to: number, className = 's-succeeded') =>
     ({ from, to, className, title: `${from}`, height: 1 })

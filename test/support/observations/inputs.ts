@@ -23,7 +23,7 @@ export const seen = (changes: Partial<ScreenObservationInput> = {}): ScreenObser
 /** What a report is built from. */
 export const input = (changes: Partial<ScreenReportInput> = {}): ScreenReportInput => ({
   madeAt: at(18), since: at(0), until: at(24), timeZone: 'UTC', observations: [seen()],
-  digests: [], conclusion: null, spend: null, spendHours: [], reasons: [],
+  digests: [], conclusion: null, spend: null, spendHours: [], spendKnownSince: null, reasons: [],
   moneyDue: { unknownCharges: 0, heldMicrousd: 0, overruns: 0 },
   excluded: { sourceMissing: 0, staleFolder: 0, archived: 0, digests: 0 },
   ignoring: { areas: [] }, ...changes,
